@@ -165,10 +165,10 @@ int main(int argc, char **argv) {
     double init = now() - start;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    host.allgather = (int (*)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm))of_host("PMPI_Allgather");
-    host.allreduce = (int (*)(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm))of_host("PMPI_Allreduce");
-    host.bcast = (int (*)(void *, int, MPI_Datatype, int, MPI_Comm))of_host("PMPI_Bcast");
-    host_barrier = (int (*)(MPI_Comm))of_host("PMPI_Barrier");
+    *(void **)&host.allgather = of_host("PMPI_Allgather");
+    *(void **)&host.allreduce = of_host("PMPI_Allreduce");
+    *(void **)&host.bcast = of_host("PMPI_Bcast");
+    *(void **)&host_barrier = of_host("PMPI_Barrier");
     init = slowest(init);
     double *hosts = calloc((size_t)n, sizeof *hosts), *mine = calloc((size_t)n, sizeof *mine);
     if (rank == 0) printf("%-16s %10s %10s %10s %10s %10s\n", "us", "host least", "median", "least", "median", "limit");

@@ -288,7 +288,7 @@ fn decide<O: Operation>(
     // What is the host's whatever the network is needs no figures.
     let needs_figures = matches!(plan.choice, Choice::Rondo { .. }) || plan.choice.is_open();
     if needs_figures && state.is_contradicted() {
-        measure_again(host, mpi, state, call);
+        measure_again(mpi, state, call);
         *start = state.timed().then(Instant::now);
         *plan = Plan::new();
         self::plan(mpi, state, call, plan);
@@ -390,7 +390,7 @@ fn carry_out<O: Operation>(
         Ok(choice) => return (0, (choice != plan.choice).then_some(choice)),
         Err(Stop::Error(code)) => mpi.raise(state.comm(), code),
         Err(Stop::Raised(code)) => code.get(),
-        Err(Stop::Broken(failure)) => fatal(host, mpi, state, call, &call.describe(plan), &failure),
+        Err(Stop::Broken(failure)) => fatal(mpi, state, call, &call.describe(plan), &failure),
         Err(Stop::Host(why)) => {
             let rc = leave(host, mpi, state, call, why, plan.bytes);
             return (rc, Some(Choice::Host(why)));
@@ -402,7 +402,7 @@ fn carry_out<O: Operation>(
 /// The number of this call. Counted before anything that may differ between ranks, so that their counts agree.
 fn enter(work: &mut Work, mpi: &Mpi, state: &State) -> Result<u64, Stop> {
     let sequence = work.next_sequence();
-    (work.requests.flow).set_whole(state.widest() == 1);
+    (work.requests.flow).set_whole(state.facts.widest == 1);
     if state.asks_for_gpus(sequence) {
         let found = state.ask_for_gpus(host::host(), mpi);
         if found.map_err(Stop::Broken)? {
@@ -427,7 +427,7 @@ fn enter_and_agree<O: Operation>(
     // In an exchange over nodes several ranks of a node send, because the messages between nodes are divided among
     // them.
     let leads = method.has_leaders() && !call.collective().family().is_exchange();
-    let is_whole = state.nodes() > 1 && (state.widest() == 1 || leads);
+    let is_whole = state.facts.nodes > 1 && (state.facts.widest == 1 || leads);
     (work.requests.flow).set_whole(is_whole && !call.waits_for_program());
     if work.is_to_agree(plan.bytes) && !Abi::BUILT.is_simulated() {
         agree_on_rate(work, mpi, state)?;
@@ -452,7 +452,7 @@ fn agree_on_rate(work: &mut Work, mpi: &Mpi, state: &State) -> Result<(), Stop> 
     let mut figures = work.requests.flow.offer();
     state.max(mpi, &mut figures).map_err(Stop::Broken)?;
     if let Some(rate) = host::with_plain_floats(|| work.requests.flow.agree(figures)) {
-        state.learn_rate(host::host(), rate);
+        state.learn_rate(rate);
         expect_of_network(work, state);
     } else {
         trace::path(state, host::host(), work);
@@ -462,11 +462,11 @@ fn agree_on_rate(work: &mut Work, mpi: &Mpi, state: &State) -> Result<(), Stop> 
 
 /// Measures the network before a call, because others contradicted what is known of it.
 #[cold]
-fn measure_again<O: Operation>(host: &Host, mpi: &Mpi, state: &State, call: &O) {
+fn measure_again<O: Operation>(mpi: &Mpi, state: &State, call: &O) {
     report::enter(call.collective().mpi_name());
-    if let Err(failure) = state.measure(host, mpi) {
+    if let Err(failure) = state.measure(mpi) {
         let what = "while the network was measured";
-        fatal(host, mpi, state, call, what, &failure);
+        fatal(mpi, state, call, what, &failure);
     }
     expect_of_network(&mut state.work(), state);
 }
@@ -485,23 +485,9 @@ fn layout(mpi: &Mpi, datatype: Option<Datatype>) -> Result<(Datatype, Layout), S
 /// Something failed after the first message. The other ranks may be waiting for blocks that will
 /// never come, and this rank's buffer is half written: the job ends here, with a reason.
 #[cold]
-fn fatal<O: Operation>(
-    host: &Host,
-    mpi: &Mpi,
-    state: &State,
-    call: &O,
-    what: &str,
-    failure: &Failure,
-) -> ! {
+fn fatal<O: Operation>(mpi: &Mpi, state: &State, call: &O, what: &str, failure: &Failure) -> ! {
     let name = call.collective().mpi_name();
-    let (rank, p) = (state.rank(), state.p());
-    job::end_early(&format!("{name} failed"));
-    report::fatal(
-        host.world_rank(),
-        &format!(
-            "{name} {what} failed on rank {rank} of {p}: {}; aborting the job",
-            failure.text(mpi)
-        ),
-    );
-    mpi.abort(state.comm(), failure.code())
+    let (rank, p, text) = (state.rank(), state.p(), failure.text(mpi));
+    let line = format!("{name} {what} failed on rank {rank} of {p}: {text}");
+    job::abort(name, &line, failure.code())
 }

@@ -58,7 +58,7 @@ fn draws_go_round_and_find_nothing_where_nothing_is_free() {
 
 #[test]
 fn a_rank_has_all_numbers_but_that_of_the_job() {
-    let numbers = Numbers::new();
+    let numbers = Numbers::unused();
     let mut taken = vec![];
     while let Some(number) = draw(&numbers.free(), 0) {
         assert!(numbers.take(number));
@@ -134,7 +134,7 @@ impl Job {
     fn new(nodes: &[usize], pieces: usize) -> Job {
         let rank = |&node: &usize| Rank {
             node,
-            numbers: Numbers::new(),
+            numbers: Numbers::unused(),
             comms: BTreeMap::new(),
             spoilt: vec![],
         };

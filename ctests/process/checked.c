@@ -1,10 +1,9 @@
 /* A job for `rondo check` and for files of rules: twenty broadcasts, and what the argument says besides.
  *
- * "" (nothing), "silent" (no broadcasts), "fail" (ends with status 3), "early" (the same, before it calls any
- * collective), "hang" (rank 1 never comes to its end), "limited" (files may not grow, and neither may shared memory),
- * "apart" (the ranks but the last one, which goes on by itself, broadcast among themselves, and then work for a while),
- * "nonblocking" (the broadcasts are), "freed" (many broadcasts, on a communicator that is freed), "sessions" (all by
- * sessions, without MPI_Init; the broadcasts are nonblocking if "nonblocking" comes before it).
+ * "" (nothing), "silent" (no broadcasts), "fail" (ends with status 3), "early" (the same, before MPI_Init), "hang"
+ * (rank 1 never comes to its end), "limited" (files may not grow, and neither may shared memory), "nonblocking" (the
+ * broadcasts are), "freed" (many broadcasts, on a communicator that is freed), "sessions" (all by sessions, without
+ * MPI_Init; the broadcasts are nonblocking if "nonblocking" comes before it).
  */
 #include <mpi.h>
 #include <signal.h>
@@ -47,24 +46,21 @@ int run(int *argc, char ***argv) {
 #if MPI_VERSION >= 4
     if (!strcmp(how, "sessions")) return with_sessions(*argc > 2);
 #endif
-    MPI_Init(argc, argv);
-    int rank, ranks;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (!strcmp(how, "early")) exit(3);
-    MPI_Comm comm = MPI_COMM_WORLD;
-    int apart = !strcmp(how, "apart");
-    if (apart) MPI_Comm_split(MPI_COMM_WORLD, rank == ranks - 1, 0, &comm);
-    int freed = !strcmp(how, "freed"), calls = freed ? 400 : 20;
-    if (freed) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     if (!strcmp(how, "limited")) {
         struct rlimit limit = {64 << 10, 64 << 10};
         signal(SIGXFSZ, SIG_IGN);
         setrlimit(RLIMIT_FSIZE, &limit);
     }
+    if (!strcmp(how, "early")) exit(3);
+    MPI_Init(argc, argv);
+    int rank, ranks;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm comm = MPI_COMM_WORLD;
+    int freed = !strcmp(how, "freed"), calls = freed ? 400 : 20;
+    if (freed) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     for (int i = 0; i < calls && strcmp(how, "silent"); i++) broadcast(!strcmp(how, "nonblocking"), comm);
     if (freed) MPI_Comm_free(&comm);
-    if (apart) sleep(15);
     if (!strcmp(how, "hang") && rank == 1) pause();
     MPI_Finalize();
     return strcmp(how, "fail") ? 0 : 3;

@@ -164,7 +164,7 @@ fn state_nodes(state: &State, work: &mut Work) {
     } = &mut work.nodes;
     let are_stated =
         parts.equal().is_some() && (places.equal(), places.p()) == (parts.equal(), parts.p());
-    if state.widest() < 2 || are_stated {
+    if state.facts.widest < 2 || are_stated {
         return;
     }
     let of_places = (0..topology.p()).map(|place| Some(parts.span(topology.rank(place)).len));

@@ -37,7 +37,7 @@ pub(super) fn settle(method: Method, state: &State, nodes: &Nodes) -> Result<For
     if form == Form::Flat || shares(form, nodes) {
         return Ok(form);
     }
-    match state.nodes() {
+    match state.facts.nodes {
         1 if why == Why::Configured => Ok(Form::Flat),
         1 => Err(Stop::Host(Why::OneNode)),
         _ => Ok(Form::Nodes { lanes: 1 }),
@@ -167,7 +167,7 @@ impl Over<'_> {
         }
         // Ranks that lead in no lane of this call are told as well: they lead where they are the root.
         if let Some(root) = transfer.sources.root() {
-            let senders = neighbors(n, &pattern).saturating_mul(state.widest());
+            let senders = neighbors(n, &pattern).saturating_mul(state.facts.widest);
             (requests.flow).lean_on(root, senders.min(state.p() - 1));
         }
         Ok(Leading {

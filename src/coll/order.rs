@@ -209,7 +209,7 @@ pub(super) fn limits(state: &State, ranks: u32, pattern: &Pattern, round_bytes: 
                 SIMULATED_SENDS
             }
         },
-        message: state.eager_bytes(),
+        message: state.facts.eager_bytes,
     }
 }
 

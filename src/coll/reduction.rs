@@ -117,7 +117,7 @@ impl Operation for Reduction {
         if shares {
             operands.reserve_apart().map_err(lacking)?;
         }
-        if !shares && state.widest() > 1 {
+        if !shares && state.facts.widest > 1 {
             // The ranks of a node send each other messages as well.
             work.requests.flow.set_whole(false);
         }
@@ -153,7 +153,7 @@ impl Operation for Reduction {
                 state,
                 total,
                 bytes: plan.bytes,
-                most: state.eager_bytes().min(PIECE_BYTES) / operands.bytes(1).max(1),
+                most: state.facts.eager_bytes.min(PIECE_BYTES) / operands.bytes(1).max(1),
                 root,
                 shares,
                 in_order,
@@ -167,7 +167,7 @@ impl Operation for Reduction {
             false => 0,
         };
         let shadow = operands.shadow(&buffers, result);
-        let shadow = match state.may_have_gpus() {
+        let shadow = match state.gpu_may_come {
             false => shadow.map_err(lacking)?,
             true => of_all(shadow, plan.bytes, mpi, state)?,
         };
@@ -220,7 +220,7 @@ impl Settled<'_> {
             sequence: self.sequence,
             memory,
         });
-        let is_one_node = run.state.nodes() == 1;
+        let is_one_node = run.state.facts.nodes == 1;
         // Every rank reduces what all have.
         let gathers = is_one_node && writing.method.algorithm == Algorithm::Gather;
         if let Some(inside) = &mut inside

@@ -118,6 +118,6 @@ pub(super) fn limits(state: &State) -> Limits {
             true => SIMULATED_SENDS,
             false => SEND_WINDOW,
         },
-        message: state.eager_bytes(),
+        message: state.facts.eager_bytes,
     }
 }

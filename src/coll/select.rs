@@ -92,7 +92,7 @@ pub(super) fn select<O: Operation>(
         report::enter(collective.mpi_name());
         let slowest = slowest(own, mpi, state).unwrap_or_else(|failure| {
             let what = "while the ranks compared times";
-            fatal(host, mpi, state, call, what, &failure)
+            fatal(mpi, state, call, what, &failure)
         });
         learnt = state.learnt().lock();
         // A handler that came back with success may have called others, after which all ranks forgot it.

@@ -224,7 +224,7 @@ enum Needed {
 impl Writing<'_> {
     /// What the script sends first. All ranks of a node say the same.
     fn first_needed(&self) -> Needed {
-        let nodes = self.state.nodes();
+        let nodes = self.state.facts.nodes;
         match self.reducing {
             // The blocks of a broadcast, backwards.
             Reducing::Root if nodes > 1 && self.lanes().end == 1 => Needed::Last,
@@ -358,7 +358,7 @@ impl Writing<'_> {
             return self.before_node();
         }
         let is_all = self.reducing == Reducing::All;
-        (is_all && self.state.nodes() > 1).then(|| {
+        (is_all && self.state.facts.nodes > 1).then(|| {
             let places = self.state.locals().len() as u32;
             let start = self.slice_starts();
             (0..places)

@@ -99,7 +99,7 @@ pub fn path(state: &State, host: &Host, work: &mut Work) {
     let Some(path) = work.requests.flow.path() else {
         return;
     };
-    stats::note_path(state.nodes(), path);
+    stats::note_path(state.facts.nodes, path);
     let is_news = |told: &Path| path.is_other_than(told);
     if state.config().trace && state.rank() == 0 && work.told.as_ref().is_none_or(is_news) {
         work.told = Some(path);
@@ -111,7 +111,7 @@ pub fn path(state: &State, host: &Host, work: &mut Work) {
 
 /// How many nodes there are, in words, if anybody asked.
 fn on_nodes(state: &State) -> String {
-    match (state.topology().p(), state.nodes()) {
+    match (state.topology().p(), state.facts.nodes) {
         (0, _) => String::new(),
         (_, 1) => " on 1 node".to_owned(),
         (_, nodes) => format!(" on {nodes} nodes"),
@@ -120,7 +120,7 @@ fn on_nodes(state: &State) -> String {
 
 /// Between whom an algorithm runs, in words.
 fn between(state: &State, form: Form) -> String {
-    match (form, state.nodes()) {
+    match (form, state.facts.nodes) {
         (Form::Flat, _) => String::new(),
         (Form::Nodes { .. }, 1) => " through shared memory".into(),
         (Form::Nodes { lanes: 1 }, nodes) => format!(" over leaders of {nodes} nodes"),

@@ -314,7 +314,7 @@ impl Writing<'_> {
                 self.spread(script, segments);
             }
             Form::Nodes { lanes: 1 } => {
-                let nodes = self.state.nodes();
+                let nodes = self.state.facts.nodes;
                 self.with_leaders(|leaders| {
                     let parts = (0..nodes).map(|i| share(self.total, nodes, i));
                     script.begin(self.most, in_segments(parts, segments));
@@ -322,7 +322,7 @@ impl Writing<'_> {
                 });
             }
             Form::Nodes { lanes } => {
-                let nodes = self.state.nodes();
+                let nodes = self.state.facts.nodes;
                 let slices = (0..lanes).map(|place| share(self.total, lanes, place));
                 let parts =
                     slices.flat_map(|slice| (0..nodes).map(move |i| share(slice, nodes, i)));

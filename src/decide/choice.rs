@@ -74,8 +74,8 @@ reasons! {
     /// The job has several programs, and nothing says that all have Rondo (`RONDO_MPMD`).
     Programs = "several programs";
     /// Rondo did not see `MPI_Init`, and the first collective on `MPI_COMM_WORLD`, in which the job begins, has not
-    /// come.
-    NotBegun = "before the first collective on MPI_COMM_WORLD";
+    /// come, or came where threads call MPI at the same time.
+    NotBegun = "MPI_Init not seen";
     /// Named by the option of the collective.
     Configured = "asked for";
     /// `RONDO=off`.

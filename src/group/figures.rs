@@ -5,10 +5,9 @@
 
 use super::State;
 use crate::decide;
-use crate::host::{self, Failure, Host, Mpi};
+use crate::host::{self, Failure, Mpi};
 use crate::job::{self, KNOWN, Measuring};
 use crate::network::{self, Network, Placement};
-use crate::report;
 use crate::stats;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -20,7 +19,7 @@ impl State {
     }
 
     /// Measures the network. Collective.
-    pub fn measure(&self, host: &Host, mpi: &Mpi) -> Result<(), Failure> {
+    pub fn measure(&self, mpi: &Mpi) -> Result<(), Failure> {
         self.record.contradicted.store(false, Relaxed);
         let measuring = Measuring {
             channel: self.channel(),
@@ -29,7 +28,7 @@ impl State {
             known: self.record.network.get(),
             times: self.record.network.times(),
         };
-        self.learn(host, &measuring.measure(mpi)?);
+        self.learn(&measuring.measure(mpi)?);
         Ok(())
     }
 
@@ -53,16 +52,16 @@ impl State {
     }
 
     /// Takes in a rate between nodes, in bytes per second, that long calls showed. The same on all ranks.
-    pub fn learn_rate(&self, host: &Host, rate: u64) {
+    pub fn learn_rate(&self, rate: u64) {
         let known = self.record.network.get();
         // The user may know better.
         let learns = self.config.calibrate && self.told.beta_ns_per_kb.is_none();
         let other = host::with_plain_floats(|| learns.then(|| known.other_rate(rate)).flatten());
-        other.inspect(|measured| self.learn(host, measured));
+        other.inspect(|measured| self.learn(measured));
     }
 
     /// Takes in figures that all ranks of the communicator agree on, before the same call.
-    fn learn(&self, host: &Host, measured: &Network) {
+    fn learn(&self, measured: &Network) {
         host::with_plain_floats(|| {
             let before = self.facts();
             self.record.network.renew(measured);
@@ -75,9 +74,7 @@ impl State {
         });
         if self.config.trace && self.rank == 0 {
             let (p, nodes) = (self.facts.p, self.facts.nodes);
-            let figures = network::origins(&self.told, &self.record.network.get());
-            let line = format!("network of {p} ranks on {nodes} nodes: {figures}");
-            report::line(host.world_rank(), &line);
+            job::tell_of_network(p, nodes, &self.told, &self.record.network.get());
         }
     }
 }

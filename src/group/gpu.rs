@@ -52,11 +52,6 @@ impl State {
         due && self.gpu_may_come && !Abi::BUILT.is_simulated()
     }
 
-    /// May a rank have memory of a GPU? All ranks know alike.
-    pub fn may_have_gpus(&self) -> bool {
-        self.gpu_may_come
-    }
-
     /// A call begins that Rondo carries out: looks for a GPU's driver if the program may have loaded one meanwhile.
     /// What the program asserted counts as long as the result lives.
     #[inline]

@@ -229,7 +229,6 @@ impl State {
     /// To agree takes no longer than `RONDO_TIMEOUT_S` either: it is part of the collective under way.
     fn waiting(&self) -> Waiting {
         Waiting {
-            comm: self.comm,
             rank: self.rank,
             p: self.facts.p,
             name: report::under_way(),

@@ -42,6 +42,8 @@ pub struct Place {
     number: u32,
     /// The ranks of the node.
     n: u32,
+    /// Is this rank the lowest of them, which reserved the piece?
+    pub leads: bool,
 }
 
 impl Place {
@@ -56,6 +58,7 @@ impl Place {
         n: u32,
         mut wait: impl FnMut(),
     ) -> Place {
+        let leads = reserved.is_some();
         let piece = match reserved {
             Some(piece) => {
                 piece.name(lowest, number, n);
@@ -74,6 +77,7 @@ impl Place {
             lowest,
             number,
             n,
+            leads,
         }
     }
 

@@ -53,7 +53,8 @@ pub struct State {
     number: Option<u32>,
     /// Its place in the memory of this node, if it has one.
     place: Option<Place>,
-    facts: Facts,
+    /// What decisions depend on, but for the network: [`State::facts`].
+    pub facts: Facts,
     /// What the options say of the network, and then the rules.
     told: Network,
     config: Config,
@@ -62,7 +63,7 @@ pub struct State {
     /// What rank 0 read in a file of rules, for so many ranks and nodes.
     rules: Box<Rules>,
     /// May a rank get memory of a GPU after the first call? All ranks know alike.
-    gpu_may_come: bool,
+    pub gpu_may_come: bool,
     /// Do all ranks know that one of them may have memory that the processor cannot touch, since some call?
     gpu: AtomicBool,
     /// Did this process say that it passes no such memory to calls on this communicator?
@@ -114,21 +115,11 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// ends: collectives that the program's own callbacks call in `MPI_Finalize` find what all other calls found.
 static ALIVE: Mutex<Vec<&'static State>> = Mutex::new(Vec::new());
 
-/// Calls `each` with all of them, if they can be had in so much time.
-fn with_all(patience: Duration, each: impl FnMut(&&'static State)) {
+/// Calls `each` with all of them, if they can be had in so much time: a call that never ends may have them.
+pub fn each(patience: Duration, each: impl FnMut(&&'static State)) {
     if let Some(alive) = ALIVE.try_lock_for(patience) {
         alive.iter().for_each(each);
     }
-}
-
-/// Calls `each` with all of them.
-pub fn each(mut each: impl FnMut(&State)) {
-    with_all(Duration::MAX, |state| each(state));
-}
-
-/// Adds what was saved on all of them, and what they take, to the statistics, unless a call that never ends has them.
-pub fn account_all(patience: Duration) {
-    with_all(patience, |state| state.account());
 }
 
 /// The state of `comm`, made if this is the first call on it. Collective then, unless the call `is_refused` on this
@@ -165,12 +156,11 @@ fn first(
     is_refused: impl Fn(u32, u32) -> bool,
 ) -> Result<Lookup, Code> {
     let mut begun = job::begun();
-    if begun.is_none() && comm == mpi.world() && !mpi.has_threads() {
+    if begun.is_none() && comm == mpi.world() {
         if is_refused(mpi.rank(comm)?, mpi.size(comm)?) {
             return Ok(Lookup::Refused);
         }
-        job::begin(host, mpi, collective.mpi_name())?;
-        begun = job::begun();
+        begun = Some(job::begin_in(host, mpi, collective.mpi_name(), true)?);
     }
     let Some(begun) = begun else {
         return Ok(Lookup::Left(Why::NotBegun));
@@ -227,29 +217,6 @@ impl State {
     #[inline]
     pub fn p(&self) -> u32 {
         self.facts.p
-    }
-
-    /// On how many nodes they are.
-    #[inline]
-    pub fn nodes(&self) -> u32 {
-        self.facts.nodes
-    }
-
-    /// Ranks of the node that has most.
-    #[inline]
-    pub fn widest(&self) -> u32 {
-        self.facts.widest
-    }
-
-    /// Messages up to this length are fast: see [`Facts`].
-    #[inline]
-    pub fn eager_bytes(&self) -> u64 {
-        self.facts.eager_bytes
-    }
-
-    /// Ranks of a node, if all nodes have as many.
-    pub fn places(&self) -> Option<u32> {
-        self.facts.places()
     }
 
     /// What decisions depend on, with all that is known of the network by now.
@@ -348,17 +315,12 @@ impl State {
     /// called this one, which would wait for itself for ever: the job ends.
     pub fn work(&self) -> MutexGuard<'_, Work> {
         (self.work.try_lock_for(PATIENCE)).unwrap_or_else(|| {
-            let (host, name) = (host::host(), report::under_way());
+            let name = report::under_way();
             let line = format!(
                 "{name}: called while another collective on this communicator is under way, by an operator or by \
-                 another thread; aborting the job"
+                 another thread"
             );
-            job::end_early(&format!("{name} failed"));
-            report::fatal(host.world_rank(), &line);
-            match host.mpi() {
-                Ok(mpi) => mpi.abort(mpi.world(), Code::intern()),
-                Err(_) => std::process::abort(),
-            }
+            job::abort(name, &line, Code::intern())
         })
     }
 
@@ -385,7 +347,7 @@ impl State {
 
     /// Adds what was saved on this communicator, and what it takes, to the statistics. What a call has in use, in which
     /// the job may end, is passed over.
-    fn account(&self) {
+    pub fn account(&self) {
         if let Some(mut learnt) = self.record.learnt.try_lock() {
             learnt.take_saved(stats::add_saved);
         }
@@ -442,8 +404,7 @@ impl Drop for State {
         let Some(number) = self.number.filter(|_| !self.was_left.load(Relaxed)) else {
             return;
         };
-        let leads = self.locals().first() == Some(&self.rank);
-        match self.place.take().filter(|_| leads) {
+        match self.place.take().filter(|place| place.leads) {
             Some(place) => numbers::OWN.give_back_when_clear(number, place),
             None => numbers::OWN.give_back(number),
         }

@@ -18,14 +18,17 @@
 #![forbid(unsafe_code)]
 
 use super::memory::Place;
-use crate::job::NUMBERS;
+use crate::host::NUMBER_BITS;
 use parking_lot::Mutex;
+
+/// Numbers of communicators, 0 being that of the job's own messages.
+const NUMBERS: u32 = 1 << NUMBER_BITS;
 
 /// Words of a mask of all numbers.
 pub const WORDS: usize = NUMBERS as usize / 64;
 
 /// The numbers of this rank.
-pub static OWN: Numbers = Numbers::new();
+pub static OWN: Numbers = Numbers::unused();
 
 /// Which numbers a rank has free.
 pub struct Numbers {
@@ -46,7 +49,7 @@ pub fn draw(free: &[u64; WORDS], word: u64) -> Option<u32> {
 
 impl Numbers {
     /// All but 0, which is the job's.
-    pub const fn new() -> Numbers {
+    pub const fn unused() -> Numbers {
         let mut taken = [0; WORDS];
         taken[0] = 1;
         Numbers {
@@ -84,11 +87,5 @@ impl Numbers {
     /// Gives a number back.
     pub fn give_back(&self, number: u32) {
         self.taken.lock()[number as usize / 64] &= !(1 << (number % 64));
-    }
-}
-
-impl Default for Numbers {
-    fn default() -> Numbers {
-        Numbers::new()
     }
 }

@@ -62,8 +62,7 @@ impl Own<'_> {
         words.add_of(self.is_first, self.word);
         words.add_of(self.is_first, self.promise as u64);
         words.add_same(self.promise as u64);
-        words.add_of(self.is_first, self.rules.len() as u64);
-        words.add_same(self.rules.hash());
+        words.add_rules(self.is_first, self.rules);
         words.add_of(self.is_first, self.new_record);
         words.add_same(self.record);
         let has_driver = host::look_for_driver();
@@ -86,12 +85,12 @@ impl Terms {
         let mut all = Reproducible::NAMES.iter();
         let promise = all.find(|(_, known)| *known as u64 == promise);
         let have_one_promise = words.take_same().is_some();
-        let (rules, same_rules) = (words.take() as usize, words.take_same().is_some());
+        let rules_to_hand_out = words.take_rules();
         Terms {
             number,
             promise: promise.expect("rank 0 offered one").1,
             have_one_promise,
-            rules_to_hand_out: (!same_rules).then_some(rules),
+            rules_to_hand_out,
             new_record: words.take(),
             have_one_record: words.take_same().is_some_and(|record| record != 0),
             flags: words.take(),

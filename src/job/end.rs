@@ -12,8 +12,9 @@ use super::process::PROCESS;
 use super::{BEGUN, Begun, job, private, ruled};
 use crate::config::{self, StatsFormat};
 use crate::group;
-use crate::host::{self, Abi, Host, Mpi};
+use crate::host::{self, Abi, Code, Host, Mpi};
 use crate::network::Network;
+use crate::report;
 use crate::stats::{Report, Sums};
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
@@ -24,12 +25,7 @@ use std::time::Duration;
 static HEADING: OnceCell<(String, u32)> = OnceCell::new();
 
 /// Will all ranks of `MPI_COMM_WORLD` add up their statistics?
-static ADD_UP: AtomicBool = AtomicBool::new(false);
-
-/// The ranks of the world agreed that they will.
-pub fn adds_up() {
-    ADD_UP.store(true, Relaxed);
-}
+pub static ADD_UP: AtomicBool = AtomicBool::new(false);
 
 /// Were the statistics written? They are once.
 static WRITTEN: Mutex<bool> = Mutex::new(false);
@@ -54,9 +50,20 @@ pub fn end_early(why: &str) {
     let (Some(loaded), Some(heading)) = (PROCESS.get(), HEADING.get()) else {
         return;
     };
-    group::account_all(PATIENCE);
+    group::each(PATIENCE, |state| state.account());
     let sums = Sums::of_this_rank();
     write(heading.clone(), &loaded.config.stats, &sums, Some(why));
+}
+
+/// Ends the job in a call of this name, with a line that says why.
+pub fn abort(name: &str, line: &str, code: Code) -> ! {
+    let host = host::host();
+    end_early(&format!("{name} failed"));
+    report::fatal(host.world_rank(), &format!("{line}; aborting the job"));
+    match host.mpi() {
+        Ok(mpi) => mpi.abort(mpi.world(), code),
+        Err(_) => std::process::abort(),
+    }
 }
 
 fn heading(mpi: &Mpi) -> (String, u32) {
@@ -73,7 +80,7 @@ pub fn end() {
     }
     // A process that Rondo saw no collective of has nothing to tell.
     let Some(loaded) = PROCESS.get() else { return };
-    group::account_all(Duration::MAX);
+    group::each(Duration::MAX, |state| state.account());
     write_statistics(host, mpi, &loaded.config.stats);
     ruled::save(host, mpi);
     mpi.free_own_self();
@@ -89,7 +96,7 @@ fn write_statistics(host: &Host, mpi: &Mpi, stats: &config::Stats) {
     }
 }
 
-/// Writes the report. The process may be ended by another thread meanwhile, but that thread comes here first, and waits.
+/// Writes the report. Another thread that ends the process meanwhile comes here first, and waits.
 fn write((host, ranks): (String, u32), stats: &config::Stats, sums: &Sums, until: Option<&str>) {
     let Some(mut written) = WRITTEN.try_lock_for(PATIENCE) else {
         return; // a report is stuck, on a full pipe for example

@@ -7,7 +7,7 @@
 
 use super::{Job, fail};
 use crate::config::Config;
-use crate::host::{self, Channel, Failure, Host, Mpi, Peer, Probe};
+use crate::host::{self, Channel, Failure, Mpi, Peer, Probe};
 use crate::model::SLOW_NS_PER_KB;
 use crate::network::{self, Known, Network};
 use crate::report;
@@ -36,7 +36,7 @@ fn sends_inside_nodes(topology: &Topology, config: &Config) -> bool {
 }
 
 /// The figures of the job's network, on all ranks the same; none if nothing is missing. Collective.
-pub fn at_the_beginning(host: &Host, mpi: &Mpi, job: &Job, topology: &Topology) -> Network {
+pub fn at_the_beginning(mpi: &Mpi, job: &Job, topology: &Topology) -> Network {
     let config = &job.config;
     let told = host::with_plain_floats(|| config.network.or(&job.rules.network()));
     // By an earlier job; all ranks have the rules. Calls that contradict it have it measured again.
@@ -54,12 +54,9 @@ pub fn at_the_beginning(host: &Host, mpi: &Mpi, job: &Job, topology: &Topology) 
         times: 0,
     };
     let measured = (measuring.measure(mpi))
-        .unwrap_or_else(|failure| fail(host, mpi, "measuring the network", &failure));
+        .unwrap_or_else(|failure| fail(mpi, "measuring the network", &failure));
     if config.trace && job.rank == 0 {
-        let (p, nodes) = (job.p, topology.nodes());
-        let figures = network::origins(&told, &measured);
-        let line = format!("network of {p} ranks on {nodes} nodes: {figures}");
-        report::line(host.world_rank(), &line);
+        tell(job.p, topology.nodes(), &told, &measured);
     }
     measured.or(&known)
 }
@@ -110,6 +107,13 @@ impl Measuring<'_> {
         }
         Ok(measured)
     }
+}
+
+/// Says what is known of a network.
+pub fn tell(p: u32, nodes: u32, told: &Network, measured: &Network) {
+    let figures = network::origins(told, measured);
+    let line = format!("network of {p} ranks on {nodes} nodes: {figures}");
+    report::line(host::host().world_rank(), &line);
 }
 
 /// This rank and another one measure: one asks, and knows the result.

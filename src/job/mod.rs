@@ -6,7 +6,8 @@
 //! host's. No legal program with one thread calling MPI can then begin at different calls on different ranks: its
 //! collectives on the world come in one order on all ranks, and each of its ranks makes the first of them. A process
 //! whose threads call MPI at the same time may make that call while another of its calls, on another communicator, is
-//! the host's on this rank and Rondo's on one that was faster. So there such a job stays the host's.
+//! the host's on this rank and Rondo's on one that was faster. So if a rank has such threads, which all learn there,
+//! the job stays the host's.
 
 #![forbid(unsafe_code)]
 
@@ -24,10 +25,10 @@ use crate::config::{self, Config, Gpu, StatsFormat};
 use crate::decide::Why;
 use crate::hash;
 use crate::host::{
-    self, Abi, Channel, Code, Comm, Failure, Group, Host, Mpi, NUMBER_BITS, TAG_BITS_MIN, TagSpace,
+    self, Abi, Channel, Code, Comm, Failure, Group, Host, Mpi, TAG_BITS_MIN, TagSpace,
 };
 use crate::network::{Network, Placement};
-use crate::records::Concern;
+use crate::records::{self, Concern};
 use crate::report;
 use crate::rules::Rules;
 use crate::shm::Arena;
@@ -38,8 +39,8 @@ use proposal::Proposal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-pub use end::{end, end_early, figure};
-pub use measure::{KNOWN, Measuring};
+pub use end::{abort, end, end_early, figure};
+pub use measure::{KNOWN, Measuring, tell as tell_of_network};
 pub use process::process;
 pub use proposal::BUILD;
 pub use record::{called_with_sessions, exits, finalized, loaded};
@@ -96,8 +97,8 @@ impl Begun {
 
 static BEGUN: OnceCell<Begun> = OnceCell::new();
 
-/// The thread has it that is in `MPI_Init`, or in the call in which the job begins. It may come here again: an error
-/// handler of the program's, or a profiler's `MPI_Init`, may call collectives meanwhile.
+/// The thread has it that is in `MPI_Init`. It may come here again: an error handler of the program's, or a profiler's
+/// `MPI_Init`, may call collectives meanwhile.
 static BEGINS: ReentrantMutex<()> = ReentrantMutex::new(());
 
 /// Calls `initialize`, in which the host's `MPI_Init` is called and the job begins.
@@ -121,19 +122,34 @@ pub fn job() -> Option<&'static Job> {
     }
 }
 
-/// The job begins, in a call of this name. Collective over `MPI_COMM_WORLD`; nothing is done the second time.
+/// The job begins, in an `MPI_Init` of this name. Collective over `MPI_COMM_WORLD`; nothing is done the second time.
 pub fn begin(host: &'static Host, mpi: &'static Mpi, name: &'static str) -> Result<(), Code> {
-    while_beginning(|| {
-        if BEGUN.get().is_none() {
-            report::enter(name);
-            let begun = agree(host, mpi, name)?;
-            let _ = BEGUN.set(begun);
-        }
-        Ok(())
+    while_beginning(|| match BEGUN.get() {
+        Some(_) => Ok(()),
+        None => begin_in(host, mpi, name, false).map(|_| ()),
     })
 }
 
-fn agree(host: &'static Host, mpi: &'static Mpi, name: &'static str) -> Result<Begun, Code> {
+/// The job begins in a call of this name, or in a collective on `MPI_COMM_WORLD` if that is late. Then no other thread
+/// is to wait for this one, because the ranks that this one waits for may wait for that thread's call: which goes to
+/// the host, like all calls where a process has such threads.
+pub fn begin_in(
+    host: &'static Host,
+    mpi: &'static Mpi,
+    name: &'static str,
+    is_late: bool,
+) -> Result<&'static Begun, Code> {
+    report::enter(name);
+    let begun = agree(host, mpi, name, is_late)?;
+    Ok(BEGUN.get_or_init(|| begun))
+}
+
+fn agree(
+    host: &'static Host,
+    mpi: &'static Mpi,
+    name: &'static str,
+    is_late: bool,
+) -> Result<Begun, Code> {
     let world = mpi.world();
     let (rank, p) = (mpi.rank(world)?, mpi.size(world)?);
     let own = process(host);
@@ -156,7 +172,6 @@ fn agree(host: &'static Host, mpi: &'static Mpi, name: &'static str) -> Result<B
     }
     let mut words = proposal::offer(mpi, rank, own, outlives, &rules);
     let waiting = Waiting {
-        comm: world,
         rank,
         p,
         name,
@@ -165,9 +180,9 @@ fn agree(host: &'static Host, mpi: &'static Mpi, name: &'static str) -> Result<B
     };
     let (interval, look) = waiting.at_the_beginning(host);
     mpi.and_in_time(world, words.all(), interval, look)?;
-    record::agreed();
+    records::change(|record| record.waiting = false);
     let proposal = Proposal::of(words);
-    if let Some(why) = adopt(host, own, rank, p, &proposal) {
+    if let Some(why) = adopt(host, own, rank, p, &proposal, is_late) {
         return Ok(Begun::Closed(why));
     }
     let config = own.adopt(&proposal.config);
@@ -177,7 +192,11 @@ fn agree(host: &'static Host, mpi: &'static Mpi, name: &'static str) -> Result<B
         None => rules,
     };
     let Some(comm) = private(mpi, world)? else {
-        say_that_there_is_no_room(host);
+        if rank == 0 {
+            let text =
+                "the MPI library has no room for a communicator of Rondo's; all calls go to it";
+            report::line(0, text);
+        }
         return Ok(Begun::Closed(Why::NoRoom));
     };
     let mut job = Job {
@@ -198,10 +217,9 @@ fn agree(host: &'static Host, mpi: &'static Mpi, name: &'static str) -> Result<B
         has_threads: proposal.has_threads,
     };
     let topology = Topology::new(&job.names);
-    job.arena = arena::share(host, mpi, &job, &topology).unwrap_or_else(|failure| {
-        fail(host, mpi, "sharing memory", &failure);
-    });
-    job.network = measure::at_the_beginning(host, mpi, &job, &topology);
+    job.arena = arena::share(host, mpi, &job, &topology)
+        .unwrap_or_else(|failure| fail(mpi, "sharing memory", &failure));
+    job.network = measure::at_the_beginning(mpi, &job, &topology);
     KNOWN.note(job.placement(), job.network);
     if job.config.trace && rank == 0 {
         let line = format!("{name}: {}", job.describe());
@@ -211,7 +229,14 @@ fn agree(host: &'static Host, mpi: &'static Mpi, name: &'static str) -> Result<B
 }
 
 /// Why all calls are the host's, as the ranks told each other. Says what they do not have in common.
-fn adopt(host: &Host, own: &Config, rank: u32, p: u32, proposal: &Proposal) -> Option<Why> {
+fn adopt(
+    host: &Host,
+    own: &Config,
+    rank: u32,
+    p: u32,
+    proposal: &Proposal,
+    is_late: bool,
+) -> Option<Why> {
     let is_first = rank == 0;
     if !proposal.same_build {
         if is_first {
@@ -229,7 +254,7 @@ fn adopt(host: &Host, own: &Config, rank: u32, p: u32, proposal: &Proposal) -> O
     let config = own.adopt(&proposal.config);
     // In the end not all may be there to add up.
     if config.stats.format != StatsFormat::Off && !proposal.outlives {
-        end::adds_up();
+        end::ADD_UP.store(true, Relaxed);
     }
     if !config.enabled {
         return Some(Why::Off);
@@ -242,6 +267,9 @@ fn adopt(host: &Host, own: &Config, rank: u32, p: u32, proposal: &Proposal) -> O
     }
     if p < 3 {
         return Some(Why::FewRanks);
+    }
+    if is_late && proposal.has_threads {
+        return Some(Why::NotBegun);
     }
     (proposal.tag_bits < TAG_BITS_MIN).then_some(Why::NoRoom)
 }
@@ -271,18 +299,9 @@ fn names_of_nodes(mpi: &Mpi, rank: u32, p: u32, name: &str) -> Result<Vec<u64>, 
 }
 
 /// The job ends before it has begun.
-fn fail(host: &Host, mpi: &Mpi, what: &str, failure: &Failure) -> ! {
-    let line = format!("{what} failed: {}; aborting the job", failure.text(mpi));
-    end_early(&format!("{what} failed"));
-    report::fatal(host.world_rank(), &line);
-    mpi.abort(mpi.world(), failure.code())
-}
-
-fn say_that_there_is_no_room(host: &Host) {
-    if host.world_rank() == 0 {
-        let text = "the MPI library has no room for a communicator of Rondo's; all calls go to it";
-        report::line(0, text);
-    }
+fn fail(mpi: &Mpi, what: &str, failure: &Failure) -> ! {
+    let line = format!("{what} failed: {}", failure.text(mpi));
+    abort(what, &line, failure.code())
 }
 
 /// The job's private communicator, unless a rank has no room for it. It is never freed: collectives that callbacks of
@@ -362,6 +381,3 @@ impl Job {
         }
     }
 }
-
-/// Numbers of communicators, 0 being that of the job's own messages.
-pub const NUMBERS: u32 = 1 << NUMBER_BITS;

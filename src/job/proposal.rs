@@ -54,8 +54,7 @@ pub fn offer(mpi: &Mpi, rank: u32, own: &Config, outlives: bool, rules: &Rules) 
     words.add_same(hash::of_bytes(std::hint::black_box(BUILD).as_bytes()));
     let tag_bits = (u64::from(mpi.tag_max()) + 1).ilog2();
     words.add((1 << tag_bits) - 1);
-    words.add_same(rules.hash());
-    words.add_of(rank == 0, rules.len() as u64);
+    words.add_rules(rank == 0, rules);
     let flag = |bit, is| if is { bit } else { 0 };
     words.add(
         flag(NO_GPU, !host::gpu_may_be_here())
@@ -75,7 +74,7 @@ impl Proposal {
     pub fn of(mut words: Words) -> Proposal {
         let same_build = words.take_same().is_some();
         let tag_bits = words.take().trailing_ones();
-        let (same_rules, rules) = (words.take_same().is_some(), words.take() as usize);
+        let rules_to_hand_out = words.take_rules();
         let flags = words.take();
         let mut differences = vec![];
         let config = std::array::from_fn(|i| {
@@ -88,7 +87,7 @@ impl Proposal {
         Proposal {
             same_build,
             tag_bits,
-            rules_to_hand_out: (!same_rules).then_some(rules),
+            rules_to_hand_out,
             gpu_may_be_there: flags & NO_GPU == 0,
             outlives: flags & NONE_OUTLIVES == 0,
             has_threads: flags & NO_THREADS == 0,

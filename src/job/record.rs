@@ -74,16 +74,6 @@ pub fn warned(kind: Concern, text: String) {
     });
 }
 
-/// The process waits at the beginning of the job for longer than that takes.
-pub fn waits() {
-    records::change(|record| record.waiting = true);
-}
-
-/// The ranks of `MPI_COMM_WORLD` have agreed.
-pub fn agreed() {
-    records::change(|record| record.waiting = false);
-}
-
 /// The program has called `MPI_Finalize`.
 pub fn finalized() {
     records::change(|record| record.finalized = true);

@@ -15,6 +15,7 @@ use crate::rules::{self, File, Rule, Rules};
 use parking_lot::Mutex;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What this process read itself, or was given.
 static OWN: Mutex<Option<Arc<Rules>>> = Mutex::new(None);
@@ -143,7 +144,7 @@ pub fn save(host: &Host, mpi: &Mpi) {
         return;
     };
     let mut learnt = vec![];
-    group::each(|state| add(&mut learnt, state));
+    group::each(Duration::MAX, |state| add(&mut learnt, state));
     add_new(&mut learnt, std::mem::take(&mut *FREED.lock()));
     let known = NETWORKS.get();
     if !learnt.is_empty() || !known.1.is_empty() {

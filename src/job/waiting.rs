@@ -2,9 +2,9 @@
 
 #![forbid(unsafe_code)]
 
-use super::{end_early, record};
+use super::abort;
 use crate::config;
-use crate::host::{self, Comm, Failure, Host};
+use crate::host::{self, Failure, Host};
 use crate::records;
 use crate::report;
 use std::time::Duration;
@@ -12,9 +12,7 @@ use std::time::Duration;
 /// A rank while others have not come.
 #[derive(Clone, Copy)]
 pub struct Waiting {
-    /// The communicator on which they are to agree.
-    pub comm: Comm,
-    /// Its rank there.
+    /// Its rank among those that are to agree.
     pub rank: u32,
     /// How many ranks there are.
     pub p: u32,
@@ -44,20 +42,15 @@ impl Waiting {
     /// Ends the job if this rank has waited longer than it may.
     pub fn look(&self, time: Duration) {
         let limit = Duration::from_secs(self.timeout_s.into());
-        let host = host::host();
         if self.timeout_s > 0
             && time > limit
-            && let Ok(mpi) = host.mpi()
+            && let Ok(mpi) = host::host().mpi()
         {
             let failure = Failure::Timeout(limit, None);
             let (name, why, text) = (self.name, self.why, failure.text(mpi));
-            let line = format!(
-                "{name} failed on rank {} of {}: {text}; {why}; aborting the job",
-                self.rank, self.p
-            );
-            end_early(&format!("{name} failed"));
-            report::fatal(host.world_rank(), &line);
-            mpi.abort(self.comm, failure.code());
+            let (rank, p) = (self.rank, self.p);
+            let line = format!("{name} failed on rank {rank} of {p}: {text}; {why}");
+            abort(name, &line, failure.code());
         }
     }
 
@@ -73,7 +66,7 @@ impl Waiting {
         let (mut told, mut said) = (false, !speaks);
         let look = move |time: Duration| {
             if !std::mem::replace(&mut told, true) {
-                record::waits();
+                records::change(|record| record.waiting = true);
             }
             if time >= SAY_SO && !std::mem::replace(&mut said, true) {
                 let Waiting { name, rank, p, .. } = self;

@@ -2,6 +2,8 @@
 
 #![forbid(unsafe_code)]
 
+use crate::rules::Rules;
+
 /// Words that a rank offers, or what all ranks made of them by a bitwise "and": read in the order in which they were
 /// added.
 #[derive(Default)]
@@ -27,6 +29,12 @@ impl Words {
         self.add(!word);
     }
 
+    /// Adds the rules that this rank knows: how many rank 0 has is learnt if not all have the same.
+    pub fn add_rules(&mut self, is_of_this_rank: bool, rules: &Rules) {
+        self.add_of(is_of_this_rank, rules.len() as u64);
+        self.add_same(rules.hash());
+    }
+
     /// Fills up to so many words.
     pub fn fill(&mut self, length: usize) {
         debug_assert!(self.words.len() <= length);
@@ -42,6 +50,12 @@ impl Words {
     pub fn take(&mut self) -> u64 {
         self.read += 1;
         self.words[self.read - 1] as u64
+    }
+
+    /// How many rules rank 0 has to hand out.
+    pub fn take_rules(&mut self) -> Option<usize> {
+        let count = self.take() as usize;
+        self.take_same().is_none().then_some(count)
     }
 
     /// The next word, if it is the same on every rank.

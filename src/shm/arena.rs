@@ -72,8 +72,9 @@ impl Arena {
             return Err(ErrorKind::InvalidInput.into());
         }
         let piece_bytes = piece_bytes.next_multiple_of(PAGE);
-        // Files and addresses may be fewer than memory. Other ranks of the node mostly have the same limits.
-        let may_have = limit(libc::RLIMIT_FSIZE)?.min(limit(libc::RLIMIT_AS)?);
+        // Files and addresses may be fewer than memory. Other ranks of the node mostly have the same limits. Of
+        // addresses, which a limit counts whether they are used or not, the program needs nearly all.
+        let may_have = limit(libc::RLIMIT_FSIZE)?.min(limit(libc::RLIMIT_AS)? / 16);
         let pieces = pieces(piece_bytes, available(Path::new("/"))?.min(may_have));
         if pieces == 0 {
             return Err(ErrorKind::OutOfMemory.into());

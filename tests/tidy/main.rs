@@ -22,7 +22,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "model",
         &["algorithm", "collective", "remembered", "schedule"],
     ),
-    ("network", &["model"]),
+    ("network", &["hash", "model"]),
     ("config", &["algorithm", "collective", "network"]),
     ("flow", &[]),
     ("records", &[]),
@@ -32,7 +32,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("learn", &["collective", "remembered"]),
     (
         "rules",
-        &["collective", "config", "files", "hash", "network"],
+        &["collective", "config", "files", "hash", "network", "report"],
     ),
     (
         "decide",

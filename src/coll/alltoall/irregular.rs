@@ -28,7 +28,7 @@ impl Exchange<'_> {
         let (mpi, state) = (self.mpi, self.state);
         let (p, me) = (state.p(), state.rank());
         let (exchange, group) = (IrregularExchange::new(p), Group::all(p, me));
-        let most = state.eager_bytes().min(PIECE_BYTES);
+        let most = state.facts.eager_bytes.min(PIECE_BYTES);
         let operands = mpi.signals(self.channel.comm);
         let run = |phase| self.run(&operands, 0, phase);
         let (after, before) = (|d| (me + d) % p, |d| (me + p - d) % p);

@@ -32,7 +32,7 @@ pub fn members(state: &State, in_order: bool, shares: bool) -> Members {
 impl Writing<'_> {
     /// Ranks of a node, if all have as many and each sends to other nodes.
     pub fn places(&self) -> Option<u32> {
-        self.state.places().filter(|_| !self.in_order)
+        self.state.facts.places().filter(|_| !self.in_order)
     }
 
     /// Does this rank neither lead its node nor get a result from others, where ranks share memory?

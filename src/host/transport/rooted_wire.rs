@@ -201,6 +201,9 @@ impl<'a> MpiRootedWire<'a> {
     /// call with another root, from a rank that does not take this one's.
     fn stranger(&self) -> Result<Option<u32>, Failure> {
         let (mpi, channel, tags) = (self.mpi, self.channel, self.tags);
+        if !channel.tags.tells_calls_apart() {
+            return Ok(None);
+        }
         if self.in_flight.expected.is_empty()
             && let Some(status) = probe(mpi, channel, sys::MPI_ANY_SOURCE, tags.packet())?
         {

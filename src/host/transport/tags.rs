@@ -32,6 +32,12 @@ impl TagSpace {
         self.base as c_int
     }
 
+    /// Is a message with the tag of a gather or scatter one of that call? With few bits it may be one of a later call,
+    /// of a rank that is ahead: by 2^12 calls at the least where it is one.
+    pub(super) fn tells_calls_apart(self) -> bool {
+        self.mask.count_ones() >= 17
+    }
+
     /// Is it one of these?
     pub(super) fn has(self, tag: c_int) -> bool {
         tag as u32 & !self.mask == self.base
@@ -86,9 +92,10 @@ impl Tags {
         }
     }
 
-    /// Bits of a block's tag that are a hash: half of those that blocks may differ in.
+    /// Bits of a block's tag that are a hash. Few: it is there to find what an erroneous program does, and the number of
+    /// the call, which has the rest, lest a legal one is taken for one.
     fn hash_bits(mask: u32) -> u32 {
-        (mask >> 2).count_ones() / 2
+        ((mask >> 2).count_ones() / 2).min(3)
     }
 
     pub(in crate::host) fn packet(&self) -> c_int {

@@ -163,7 +163,7 @@ fn end(evidence: &Evidence) -> Vec<Finding> {
         ),
         End::Waiting => problem(
             Kind::JobHung,
-            "ranks waited in their first collective for ranks without the library, and the job was ended",
+            "ranks waited for ranks without the library, and the job was ended",
             "all ranks need the library, or none: see above",
         ),
     }]

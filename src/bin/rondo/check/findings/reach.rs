@@ -194,7 +194,7 @@ pub fn calls(evidence: &Evidence) -> Vec<Finding> {
     let called = ranks.with(Reach::Calls);
     let mut found = vec![];
     if !silent.is_empty() && called.is_empty() && evidence.end != End::Status(0) {
-        let what = "the job ended before any collective was called";
+        let what = "the job ended before MPI_Init";
         found.push(problem(Kind::NoCalls, what, "see below why it ended"));
     } else if !silent.is_empty() {
         found.push(problem(
@@ -227,7 +227,7 @@ pub fn calls(evidence: &Evidence) -> Vec<Finding> {
         let whom = in_words(&called, ranks.count);
         found.push(fine(
             Kind::Calls,
-            format!("collectives of {whom} come to the library"),
+            format!("MPI calls of {whom} come to the library"),
         ));
     }
     found
