@@ -48,8 +48,8 @@ pub struct Place {
 
 impl Place {
     /// Finds the piece that the lowest rank of the node, as one of the world, has reserved for the communicator of this
-    /// number, or names it so, if this is that rank. Local: the lowest one names it as soon as it knows the number, until
-    /// when the others `wait`.
+    /// number, or names it so, if this is that rank. Local: the lowest one names it as soon as it knows the number; the
+    /// others `wait` until then.
     pub fn find(
         arena: &Arc<Arena>,
         reserved: Option<Piece>,

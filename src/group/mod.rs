@@ -107,8 +107,8 @@ pub struct Work {
 
 static STATE: Attribute<Comm, State> = Attribute::new();
 
-/// A report of statistics looks for a moment at what a call uses, from a thread of its own. What takes longer is another
-/// call.
+/// A report of statistics looks for a moment at what a call uses, from a thread of its own. What takes longer is
+/// another call.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The states of all communicators that exist. They live until their communicators are freed, or until the process

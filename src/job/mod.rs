@@ -288,7 +288,7 @@ pub fn report_that_differ(options: &str, p: u32) {
     record::warned(Concern::OptionsDiffer, text);
 }
 
-/// The names of the nodes of all `p` ranks of the world, where this one's is the user's if that is not empty. Collective.
+/// The names of the nodes of all `p` ranks of the world, this one's being the user's unless that is empty. Collective.
 fn names_of_nodes(mpi: &Mpi, rank: u32, p: u32, name: &str) -> Result<Vec<u64>, Code> {
     let host = mpi.node_name();
     let own = hash::of_bytes(if name.is_empty() { &host } else { name }.as_bytes());

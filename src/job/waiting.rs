@@ -54,7 +54,7 @@ impl Waiting {
         }
     }
 
-    /// For the beginning of the job, in which a rank also says that it waits: how often it looks, and what it does then.
+    /// For the beginning of the job, where a rank also says that it waits: how often it looks, and what it does then.
     pub fn at_the_beginning(self, host: &'static Host) -> (Duration, impl FnMut(Duration) + Send) {
         // Enough ranks to have one in every program of the job, few enough to be read.
         let speaks = self.rank == 0 || self.rank.is_power_of_two() || self.rank + 1 == self.p;

@@ -26,7 +26,8 @@ SOURCES:
 )]
 pub struct Args {
     /// The number of ranks
-    #[arg(short = 'p', long = "ranks", value_name = "P", value_parser = clap::value_parser!(u32).range(1..=i64::from(i32::MAX)))]
+    #[arg(short = 'p', long = "ranks", value_name = "P",
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(i32::MAX)))]
     ranks: u32,
     /// Only this rank, counted from the root
     #[arg(short, long)]

@@ -74,7 +74,7 @@ pub(super) fn load(path: Option<&OsStr>) -> Result<*mut c_void, Failure> {
     )))
 }
 
-/// Fails if what a program calls is the MPI library's, which would be timed under Rondo's name then. A profiler in front
+/// Fails if what a program calls is the MPI library's, which would be timed as Rondo's then. A profiler in front
 /// of Rondo is the user's wish.
 fn rondo_is_first(library: *mut c_void) -> Result<(), Failure> {
     if symbol(libc::RTLD_DEFAULT, c"MPI_Bcast")? != find(library, c"MPI_Bcast") {
