@@ -299,8 +299,8 @@ impl File {
         new.take_place()
     }
 
-    /// Adds to the file at `path` what a job has learnt: rules, and figures of the network. Rules that are there already,
-    /// for other calls, stay. If it cannot be written, all of it is reported.
+    /// Adds to the file at `path` what a job has learnt: rules, and figures of the network. Rules that are there
+    /// already, for other calls, stay. If it cannot be written, all of it is reported.
     pub fn learn(
         path: &Path,
         host: String,

@@ -2,9 +2,9 @@
 //! decided on any of them. Programs make dozens of duplicates, each of which would begin anew.
 //!
 //! A rank looks for the record of the new communicator's ranks, and offers its number in the reduction. It is used if
-//! all ranks have the same one, and the same was asked of bits and rules there. Calls on these communicators come in one
-//! order on all their ranks, or the program could wait for itself; so all count and decide alike. But not where threads
-//! of a process call MPI at the same time: there only what never changes is shared.
+//! all ranks have the same one, and the same was asked of bits and rules there. Calls on these communicators come in
+//! one order on all their ranks, or the program could wait for itself; so all count and decide alike. But not where
+//! threads of a process call MPI at the same time: there only what never changes is shared.
 
 #![forbid(unsafe_code)]
 

@@ -92,8 +92,8 @@ impl Tags {
         }
     }
 
-    /// Bits of a block's tag that are a hash. Few: it is there to find what an erroneous program does. The number of the
-    /// call has the rest, lest a legal program is taken for one.
+    /// Bits of a block's tag that are a hash. Few: it is there to find what an erroneous program does. The number of
+    /// the call has the rest, lest a legal program is taken for one.
     fn hash_bits(mask: u32) -> u32 {
         ((mask >> 2).count_ones() / 2).min(3)
     }
