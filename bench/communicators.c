@@ -1,6 +1,6 @@
 /* What a new communicator costs, beside the program's MPI library and beside that library's own first collective.
  *
- *     communicators [-n REPETITIONS] [-t]
+ *     communicators [-n REPETITIONS] [-f] [-t]
  *
  * Prints lines of microseconds of the slowest rank, least and median of REPETITIONS (30):
  *   * init: MPI_Init, once.
@@ -9,8 +9,9 @@
  *     turns; and what the second is to be at most: the first and 1.5 times `first` (of medians).
  *   * alive:1 and alive:10: 200 duplicates, then so many MPI_Allreduce of 8000 bytes on each, then they are freed.
  *   * chain: 2000 duplicates one after another, made, used for one such call and freed.
- * With -t two threads, each of which makes 800 duplicates, uses each for one call, and then frees them (threads:1).
- * Only the calls are timed of the last three, because duplicates are the host's on both sides.
+ * With -f only the lines before `alive`. With -t two threads, each of which makes 800 duplicates, uses each for one
+ * call, and then frees them (threads:1). Only the calls are timed of `alive` and `chain`, because duplicates are the
+ * host's on both sides.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -155,9 +156,10 @@ static void print(const char *name, double *hosts, double *mine, int n, double m
 }
 
 int main(int argc, char **argv) {
-    int n = 30, threads = 0, option, provided = MPI_THREAD_SINGLE;
-    while ((option = getopt(argc, argv, "n:t")) != -1)
+    int n = 30, first_only = 0, threads = 0, option, provided = MPI_THREAD_SINGLE;
+    while ((option = getopt(argc, argv, "n:ft")) != -1)
         if (option == 'n') n = atoi(optarg);
+        else if (option == 'f') first_only = 1;
         else threads = 1;
     double start = now();
     if (threads) MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
@@ -201,12 +203,12 @@ int main(int argc, char **argv) {
         }
         print(cases[c].name, hosts, mine, n, 1.5 * first);
     }
-    for (int calls = 1; calls <= 10; calls += 9) {
+    for (int calls = 1; calls <= 10 && !first_only; calls += 9) {
         for (int i = 0; i < 3; i++) hosts[i] = time_alive(&host, calls), mine[i] = time_alive(&own, calls);
         print(calls == 1 ? "alive:1" : "alive:10", hosts, mine, 3, calls == 1 ? 0.5 : 0.2);
     }
-    for (int i = 0; i < 3; i++) hosts[i] = time_chain(&host), mine[i] = time_chain(&own);
-    print("chain", hosts, mine, 3, 0.5);
+    for (int i = 0; i < 3 && !first_only; i++) hosts[i] = time_chain(&host), mine[i] = time_chain(&own);
+    if (!first_only) print("chain", hosts, mine, 3, 0.5);
     MPI_Finalize();
     return 0;
 }

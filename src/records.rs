@@ -38,7 +38,7 @@ pub struct Record {
     pub called: Option<Called>,
     /// Did a call come without `MPI_Init`, and so with sessions?
     pub sessions: bool,
-    /// Does it wait in a handshake, for longer than one takes?
+    /// Does it wait at the beginning of the job, for longer than that takes?
     pub waiting: bool,
     /// Did `MPI_Finalize` come?
     pub finalized: bool,

@@ -232,7 +232,6 @@ impl State {
             rank: self.rank,
             p: self.facts.p,
             name: report::under_way(),
-            why: "the ranks were about to agree",
             timeout_s: self.config.timeout_s,
         }
     }

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub static PROMISED: Attribute<Comm, Reproducible> = Attribute::new();
 
 /// The program asks, by a hint, for a promise of the bits of reductions on `comm`. Like an option, it is that of rank 0
-/// once the ranks agree in the handshake. Local.
+/// once the ranks agree, at the first call. Local.
 #[cold]
 pub fn promise(host: &Host, mpi: &Mpi, comm: Comm, value: &str) {
     let promise = config::among(value, Reproducible::NAMES);

@@ -175,7 +175,6 @@ fn agree(
         rank,
         p,
         name,
-        why: "the others have not come; a rank may lack Rondo",
         timeout_s: own.timeout_s,
     };
     let (interval, look) = waiting.at_the_beginning(host);

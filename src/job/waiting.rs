@@ -18,8 +18,6 @@ pub struct Waiting {
     pub p: u32,
     /// The call under way.
     pub name: &'static str,
-    /// What it waits for, in words.
-    pub why: &'static str,
     /// See `RONDO_TIMEOUT_S`.
     pub timeout_s: u32,
 }
@@ -47,9 +45,10 @@ impl Waiting {
             && let Ok(mpi) = host::host().mpi()
         {
             let failure = Failure::Timeout(limit, None);
-            let (name, why, text) = (self.name, self.why, failure.text(mpi));
-            let (rank, p) = (self.rank, self.p);
-            let line = format!("{name} failed on rank {rank} of {p}: {text}; {why}");
+            let (name, rank, p, text) = (self.name, self.rank, self.p, failure.text(mpi));
+            let line = format!(
+                "{name} failed on rank {rank} of {p}: {text}; the ranks were about to agree, and one may lack Rondo"
+            );
             abort(name, &line, failure.code());
         }
     }
