@@ -410,6 +410,7 @@ fn enter(work: &mut Work, mpi: &Mpi, state: &State) -> Result<u64, Stop> {
         }
     }
     if sequence == 1 {
+        state.find_memory(work);
         expect_of_network(work, state);
     }
     Ok(sequence)

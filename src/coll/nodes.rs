@@ -61,7 +61,7 @@ pub(super) fn in_effect(choice: Choice, form: Form) -> Choice {
 
 /// Do the ranks of every node share memory, where the form asks for that? All ranks know alike.
 pub(super) fn shares(form: Form, nodes: &Nodes) -> bool {
-    form != Form::Flat && nodes.memory.is_some()
+    form != Form::Flat && nodes.share
 }
 
 impl Over<'_> {

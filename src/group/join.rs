@@ -21,7 +21,7 @@ use crate::shm::Piece;
 use crate::topology::Topology;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Makes the state of a communicator. Collective; but if the call `is_refused` on this rank of so many, others need not
 /// make it: then there is no state yet.
@@ -151,14 +151,9 @@ impl State {
         }
         match (self.number, arena) {
             (Some(number), Some(arena)) if terms.have_memory() => {
-                let (lowest, start) = (ranks[lowest as usize], Instant::now());
-                let waiting = self.waiting();
-                let place = Place::find(arena, reserved, lowest, number, n, || {
-                    mpi.progress(job.comm);
-                    waiting.look(start.elapsed());
-                });
-                self.work.get_mut().nodes.memory = place.memory(topology.local(rank));
-                self.place = Some(place);
+                let lowest = ranks[lowest as usize];
+                self.place = Some(Place::new(arena, reserved, lowest, number, n));
+                self.work.get_mut().nodes.share = true;
             }
             (Some(_) | None, _) => {
                 reserved.inspect(Piece::give_back);

@@ -6,12 +6,15 @@ use crate::engine::node::{Positions, Space};
 use crate::host::{MailboxState, Requests};
 use crate::schedule::Parts;
 use crate::shm::{Arena, Mailboxes, Piece, Ring, Shared};
+use once_cell::sync::OnceCell;
 use std::sync::Arc;
 
 /// What collectives over nodes leave from one call to the next.
 #[derive(Default)]
 pub struct Nodes {
-    /// What the ranks of this node share, if the ranks of all nodes do.
+    /// Do the ranks of all nodes share memory?
+    pub share: bool,
+    /// That of this node, from the first call of Rondo's on.
     pub memory: Option<Memory>,
     /// Bytes of the ranks in the order of their places.
     pub places: Parts,
@@ -37,7 +40,9 @@ pub struct Memory {
 
 /// This rank's end of a piece of the arena.
 pub struct Place {
-    piece: Arc<Piece>,
+    arena: Arc<Arena>,
+    /// Found at the first call that needs it.
+    piece: OnceCell<Arc<Piece>>,
     lowest: u32,
     number: u32,
     /// The ranks of the node.
@@ -47,33 +52,22 @@ pub struct Place {
 }
 
 impl Place {
-    /// Finds the piece that the lowest rank of the node, as one of the world, has reserved for the communicator of this
-    /// number, or names it so, if this is that rank. Local: the lowest one names it as soon as it knows the number; the
-    /// others `wait` until then.
-    pub fn find(
+    /// The place of a communicator of this number, with `n` ranks on the node, of which the lowest is this one of the
+    /// world. If it is this rank, it has reserved a piece, and names it.
+    pub fn new(
         arena: &Arc<Arena>,
         reserved: Option<Piece>,
         lowest: u32,
         number: u32,
         n: u32,
-        mut wait: impl FnMut(),
     ) -> Place {
         let leads = reserved.is_some();
-        let piece = match reserved {
-            Some(piece) => {
-                piece.name(lowest, number, n);
-                piece
-            }
-            None => loop {
-                match arena.find(lowest, number) {
-                    Some(piece) => break piece,
-                    // The host may have messages to move before the lowest rank can go on.
-                    None => wait(),
-                }
-            },
-        };
+        reserved
+            .iter()
+            .for_each(|piece| piece.name(lowest, number, n));
         Place {
-            piece: Arc::new(piece),
+            arena: arena.clone(),
+            piece: reserved.map_or_else(OnceCell::new, |piece| OnceCell::with_value(piece.into())),
             lowest,
             number,
             n,
@@ -81,9 +75,22 @@ impl Place {
         }
     }
 
+    /// The piece. Local: the lowest rank names it as soon as it knows the number; the others `wait` until then.
+    fn find(&self, mut wait: impl FnMut()) -> &Arc<Piece> {
+        self.piece.get_or_init(|| {
+            loop {
+                match self.arena.find(self.lowest, self.number) {
+                    Some(piece) => break piece.into(),
+                    // The host may have messages to move before the lowest rank can go on.
+                    None => wait(),
+                }
+            }
+        })
+    }
+
     /// The view of rank `me` of the node.
-    pub fn memory(&self, me: u32) -> Option<Memory> {
-        let Shared { ring, mailboxes } = Shared::new(self.piece.clone(), self.n, me)?;
+    pub fn memory(&self, me: u32, wait: impl FnMut()) -> Option<Memory> {
+        let Shared { ring, mailboxes } = Shared::new(self.find(wait).clone(), self.n, me)?;
         let positions = Positions::new(ring.capacity());
         Some(Memory {
             ring,
@@ -93,22 +100,18 @@ impl Place {
     }
 
     /// This rank frees the communicator.
-    pub fn leave(&self, was_used: bool) {
-        self.piece.leave(self.n, was_used);
+    pub fn leave(&self, was_used: bool, wait: impl FnMut()) {
+        self.find(wait).leave(self.n, was_used);
     }
 
-    /// Have all ranks of the node done so?
+    /// Have all ranks of the node done so, of which this is the lowest?
     pub fn is_clear(&self) -> bool {
-        !self.piece.is_of(self.lowest, self.number)
+        let piece = self.piece.get();
+        piece.is_none_or(|piece| !piece.is_of(self.lowest, self.number))
     }
 }
 
 impl Nodes {
-    /// Do the ranks of this node share memory?
-    pub fn share(&self) -> bool {
-        self.memory.is_some()
-    }
-
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.places.bytes()

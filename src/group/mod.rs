@@ -339,6 +339,13 @@ impl State {
         mpi.max_over(self.channel(), numbers)
     }
 
+    /// The first call of Rondo's on the communicator has this place in the memory of the node, if there is one.
+    pub fn find_memory(&self, work: &mut Work) {
+        let me = self.topology().local(self.rank);
+        let place = self.place.as_ref();
+        work.nodes.memory = place.and_then(|place| place.memory(me, progress));
+    }
+
     /// This rank leaves a call to the host, which refuses it here, though others may make it.
     #[cold]
     pub fn note_left(&self) {
@@ -357,11 +364,20 @@ impl State {
     /// What it takes in this process, and what its node shares.
     fn memory(&self) -> stats::Memory {
         let work = self.work.try_lock();
-        let (own, shared) = work.map_or((0, false), |work| (work.bytes(), work.nodes.share()));
+        let (own, shared) = work.map_or((0, false), |work| {
+            (work.bytes(), work.nodes.memory.is_some())
+        });
         stats::Memory {
             own: (size_of::<State>() + self.record.bytes() + own) as u64,
             shared: if shared { self.config.shm_bytes } else { 0 },
         }
+    }
+}
+
+/// The host moves its messages.
+fn progress() {
+    if let (Ok(mpi), Some(job)) = (host::host().mpi(), job::job()) {
+        mpi.progress(job.comm);
     }
 }
 
@@ -399,7 +415,7 @@ impl Drop for State {
         job::keep(host::host(), self);
         let was_used = self.work.get_mut().sequence > 0;
         if let Some(place) = &self.place {
-            place.leave(was_used);
+            place.leave(was_used, progress);
         }
         let Some(number) = self.number.filter(|_| !self.was_left.load(Relaxed)) else {
             return;
