@@ -217,7 +217,7 @@ fn a_single_slow_call_does_not_decide() {
             let noise = move |call: u64| if call == slow { 5000.0 } else { 0.0 };
             let outcome = run(
                 &rondo_first(),
-                1500,
+                2500,
                 TRIALS,
                 fixed(host, 100.0, 130.0),
                 noise,
@@ -228,10 +228,10 @@ fn a_single_slow_call_does_not_decide() {
 }
 
 /// The first call of a way finds cold caches, and connections that are still to be made. It costs the way no more than
-/// a second look, which comes when both calls are paid for.
+/// a second look, behind a call that warms caches, which comes when all three are paid for.
 #[test]
 fn a_first_call_does_not_condemn() {
-    for (slow, look) in [(2.0, 43), (5.0, 163), (16.0, 603), (1000.0, 603)] {
+    for (slow, look) in [(2.0, 103), (5.0, 403), (16.0, 1503), (1000.0, 1503)] {
         let cold = std::cell::Cell::new(true);
         let cost = |_, who: Candidate| match who {
             Candidate::Host if cold.take() => 100.0 * slow,
@@ -239,7 +239,7 @@ fn a_first_call_does_not_condemn() {
             _ => 100.0,
         };
         let prior = prior(Candidate::First, [Some(1.1), Some(1.0), None]);
-        let outcome = run(&prior, 1000, TRIALS, cost, |_| 0.0);
+        let outcome = run(&prior, 2000, TRIALS, cost, |_| 0.0);
         let of_host = |&who: &Candidate| who == Candidate::Host;
         let calls = &outcome.calls;
         assert_eq!(calls.iter().position(of_host), Some(2));
@@ -256,7 +256,7 @@ fn a_first_call_does_not_condemn() {
 #[test]
 fn what_is_not_confirmed_is_not_known() {
     let knows = |contest: &Contest| contest.times().iter().any(Option::is_some);
-    for (host, verdict) in [(900_000, 323), (50_000, 9)] {
+    for (host, verdict) in [(900_000, 803), (50_000, 9)] {
         let mut contest = Contest::new(&prior(Candidate::First, [Some(1.1), Some(1.0), None]));
         let cost = |_, candidate| match candidate {
             Candidate::Host => host,
@@ -280,7 +280,7 @@ fn a_second_slow_call_condemns() {
         let prior = prior(Candidate::First, [Some(1.1), Some(1.0), None]);
         let outcome = run(&prior, 1500, TRIALS, costs, |_| 0.0);
         let tried = outcome.calls.iter().filter(|&&who| who == Candidate::Host);
-        assert!(tried.count() <= 4, "{slow}");
+        assert!(tried.count() <= 6, "{slow}");
         assert!(outcome.total <= 1500.0 * 100.0 / 0.95, "{slow}");
     }
 }
@@ -375,7 +375,7 @@ fn a_neighbour_gives_the_expected_ratio() {
             if turn.timed {
                 contest.time(turn, nanos);
             }
-            if turn.candidate == Candidate::Host {
+            if turn.candidate == Candidate::Host && turn.timed {
                 // On to the verdict.
                 let contest = contest_of(table, Collective::Bcast, prior).unwrap();
                 let own = contest.question().unwrap();
@@ -406,7 +406,7 @@ fn broadcasts(table: &mut Table, class: u8, host: u64) {
         class,
         ..rondo_first()
     };
-    for _ in 0..400 {
+    for _ in 0..800 {
         let contest = contest_of(table, Collective::Bcast, &prior).unwrap();
         if let Some(own) = contest.question() {
             contest.agree(own, TRIALS);

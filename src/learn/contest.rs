@@ -16,8 +16,8 @@ const SHARE: f64 = 0.05;
 /// A challenger that is slower by more than this factor has one more call, and is out if it still is.
 const CLOSE: f64 = 1.3;
 
-/// A challenger whose call took so many times as long has another one when the cost of both is its share, and is out if
-/// that one takes as long again.
+/// A challenger whose call took so many times as long has two more when the cost of all three is within its share, and is
+/// out if the last one takes as long again.
 const CLEARLY: f64 = 2.0;
 
 /// Each comparison that a candidate is in again costs a quarter of what the one before might, the second one less where
@@ -81,6 +81,8 @@ impl Sample {
 enum Phase {
     /// The incumbent is timed, so many times more.
     Looks(u16),
+    /// The challenger has a call that is not timed, because the one before its second look was long ago: caches are cold.
+    Enter,
     /// The challenger has a call.
     Try(Stage),
     /// Each has a row of calls, first the challenger. This one's has so many left; the incumbent's will have so many.
@@ -209,7 +211,7 @@ impl Contest {
         let [incumbent, challenger] = slowest.map(|time| time.max(1) as f64);
         let stage = match self.phase {
             Phase::Verdict(stage) => stage,
-            Phase::Looks(_) | Phase::Try(_) | Phase::Race { .. } => Stage::Race,
+            Phase::Looks(_) | Phase::Enter | Phase::Try(_) | Phase::Race { .. } => Stage::Race,
         };
         if slowest.iter().any(|&time| time >= UNTIMED) {
             // Calls with an error are not timed: another comparison has to show something.
@@ -226,7 +228,7 @@ impl Contest {
         if stage == Stage::Glance && row > 1 && ratio >= CLEARLY && !was_suspected {
             self.suspected |= suspect;
             let least = due(ratio.min(PLAUSIBLE));
-            self.put_off(self.challenger, 2 * least, least, trials);
+            self.put_off(self.challenger, 5 * least, least, trials);
             self.challenge();
             return false;
         }
@@ -360,8 +362,9 @@ impl Contest {
         }
         self.next = self.calls + 1;
         let (candidate, timed, phase) = match self.phase {
-            Phase::Looks(1) => (self.incumbent, true, Phase::Try(Stage::Glance)),
+            Phase::Looks(1) => (self.incumbent, true, self.trial()),
             Phase::Looks(left) => (self.incumbent, true, Phase::Looks(left - 1)),
+            Phase::Enter => (self.challenger, false, Phase::Try(Stage::Glance)),
             Phase::Try(stage) => (self.challenger, true, Phase::Verdict(stage)),
             Phase::Race {
                 challenger,
@@ -470,6 +473,14 @@ impl Contest {
         }
     }
 
+    /// How the challenger's trial begins.
+    fn trial(&self) -> Phase {
+        match self.suspected & 1 << self.challenger as u8 {
+            0 => Phase::Try(Stage::Glance),
+            _ => Phase::Enter,
+        }
+    }
+
     /// Waits for the next challenger that is due.
     fn challenge(&mut self) {
         let first = Candidate::ALL
@@ -482,7 +493,7 @@ impl Contest {
         self.forget_calls();
         (self.next, self.phase) = match due {
             u64::MAX => (u64::MAX, Phase::Try(Stage::Glance)),
-            _ if self.fresh => (self.calls + 1, Phase::Try(Stage::Glance)),
+            _ if self.fresh => (self.calls + 1, self.trial()),
             due => {
                 let next = due.saturating_sub(LOOKS.into()).max(self.calls + 1).max(2);
                 let looks = due.saturating_sub(next).clamp(1, LOOKS.into());
