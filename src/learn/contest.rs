@@ -16,8 +16,8 @@ const SHARE: f64 = 0.05;
 /// A challenger that is slower by more than this factor has one more call, and is out if it still is.
 const CLOSE: f64 = 1.3;
 
-/// A challenger whose call took so many times as long has two more when the cost of all three is within its share, and is
-/// out if the last one takes as long again.
+/// A challenger whose call took so many times as long has two more when the cost of all three is within its share, and
+/// is out if the last one takes as long again.
 const CLEARLY: f64 = 2.0;
 
 /// Each comparison that a candidate is in again costs a quarter of what the one before might, the second one less where
