@@ -10,9 +10,7 @@
 //! later, behind one that warms caches. Otherwise each has a row of calls, and the ranks agree on the times of the
 //! later half of each row: the first calls of a row find a network that the other one left, with credits for bursts
 //! unused, and say little about how it goes on. The incumbent goes if it is slower by more than chance. If another
-//! challenger is due then, it is compared with the row that the better one of the two has just had. Where the host has
-//! the calls by the built-in choice, the first of all is to agree on the host's time, which says by what call Rondo's
-//! set-up is worth it.
+//! challenger is due then, it is compared with the row that the better one of the two has just had.
 //!
 //! A rank may have been kept from running, and a program may make other calls in between at first. So the loser has
 //! another comparison later, when it costs little, and after that more of them, ever later.

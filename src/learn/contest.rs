@@ -81,7 +81,7 @@ impl Sample {
 enum Phase {
     /// The incumbent is timed, so many times more.
     Looks(u16),
-    /// The challenger has a call that is not timed, because the one before its second look was long ago: caches are cold.
+    /// The challenger has a call that is not timed, because its last one was long ago: caches are cold.
     Enter,
     /// The challenger has a call.
     Try(Stage),
