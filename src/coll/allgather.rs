@@ -83,7 +83,7 @@ impl Operation for Allgather {
         let work = &mut *state.work();
         self.state_equal_parts(plan.known, state, work);
         let sequence = enter_and_agree(self, (method, plan), work, mpi, state)?;
-        let form = settle(method, state, &work.nodes)?;
+        let form = settle(method, state)?;
         let choice = in_effect(plan.choice, form);
         let facts = [self.collective() as u64, sequence, work.parts.hash(), 0];
         let rank = state.rank();

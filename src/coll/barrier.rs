@@ -57,7 +57,7 @@ impl Operation for Barrier {
         let channel = state.channel();
         let work = &mut *state.work();
         // Without memory that the ranks of a node share, between all ranks.
-        let form = match shares(method.form, &work.nodes) {
+        let form = match shares(method.form, state) {
             true => method.form,
             false => Form::Flat,
         };

@@ -68,7 +68,7 @@ impl Operation for Bcast {
         let channel = state.channel();
         let work = &mut *state.work();
         let sequence = enter_and_agree(self, (method, plan), work, mpi, state)?;
-        let form = settle(method, state, &work.nodes)?;
+        let form = settle(method, state)?;
         let choice = in_effect(plan.choice, form);
         let facts = [Collective::Bcast as u64, sequence, root.into(), plan.bytes];
 

@@ -13,7 +13,7 @@ use crate::engine::node::{self, Assembly, Messages, Places, Relay, RingRows, Spa
 use crate::engine::{
     self, AllBroadcast, Limits, Members, Order, Part, Pattern, Schedules, Scratch,
 };
-use crate::group::{Memory, Nodes, State};
+use crate::group::{Memory, State};
 use crate::host::{Failure, Job, Mpi, MpiWire, Requests, RingLocal, StagingRoom, View};
 use crate::schedule::{Circulant, Steps};
 
@@ -32,9 +32,9 @@ pub(super) struct Over<'a> {
 }
 
 /// Between whom the call is carried out: without shared memory there is nothing to gain on a single node.
-pub(super) fn settle(method: Method, state: &State, nodes: &Nodes) -> Result<Form, Stop> {
+pub(super) fn settle(method: Method, state: &State) -> Result<Form, Stop> {
     let Method { form, why, .. } = method;
-    if form == Form::Flat || shares(form, nodes) {
+    if form == Form::Flat || shares(form, state) {
         return Ok(form);
     }
     match state.facts.nodes {
@@ -60,8 +60,8 @@ pub(super) fn in_effect(choice: Choice, form: Form) -> Choice {
 }
 
 /// Do the ranks of every node share memory, where the form asks for that? All ranks know alike.
-pub(super) fn shares(form: Form, nodes: &Nodes) -> bool {
-    form != Form::Flat && nodes.share
+pub(super) fn shares(form: Form, state: &State) -> bool {
+    form != Form::Flat && state.shares_memory()
 }
 
 impl Over<'_> {

@@ -112,7 +112,7 @@ impl Operation for Reduction {
         let work = &mut *state.work();
         // Whether there is a segment, all ranks of all nodes know. Without one, messages give the same bits.
         let unit = operands.unit();
-        let shares = unit <= SLOT_UNIT_MAX && shares(method.form, &work.nodes);
+        let shares = unit <= SLOT_UNIT_MAX && shares(method.form, state);
         let sequence = enter_and_agree(self, (method, plan), work, mpi, state)?;
         if shares {
             operands.reserve_apart().map_err(lacking)?;

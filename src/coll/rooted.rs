@@ -78,7 +78,7 @@ impl Operation for Rooted {
         let channel = state.channel();
         let work = &mut *state.work();
         let sequence = enter(work, mpi, state)?;
-        let form = settle(method, state, &work.nodes)?;
+        let form = settle(method, state)?;
         let Work {
             parts,
             rooted_scratch,

@@ -153,7 +153,6 @@ impl State {
             (Some(number), Some(arena)) if terms.have_memory() => {
                 let lowest = ranks[lowest as usize];
                 self.place = Some(Place::new(arena, reserved, lowest, number, n));
-                self.work.get_mut().nodes.share = true;
             }
             (Some(_) | None, _) => {
                 reserved.inspect(Piece::give_back);

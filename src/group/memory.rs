@@ -12,9 +12,7 @@ use std::sync::Arc;
 /// What collectives over nodes leave from one call to the next.
 #[derive(Default)]
 pub struct Nodes {
-    /// Do the ranks of all nodes share memory?
-    pub share: bool,
-    /// That of this node, from the first call of Rondo's on.
+    /// What the ranks of this node share, from the first call of Rondo's on: [`super::State::shares_memory`].
     pub memory: Option<Memory>,
     /// Bytes of the ranks in the order of their places.
     pub places: Parts,

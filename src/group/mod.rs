@@ -339,6 +339,11 @@ impl State {
         mpi.max_over(self.channel(), numbers)
     }
 
+    /// Do the ranks of all nodes share memory? All ranks know alike.
+    pub fn shares_memory(&self) -> bool {
+        self.place.is_some()
+    }
+
     /// The first call of Rondo's on the communicator has this place in the memory of the node, if there is one.
     pub fn find_memory(&self, work: &mut Work) {
         let me = self.topology().local(self.rank);

@@ -15,7 +15,8 @@
 //! Two communicators that have a rank in common never have the same number at the same time ([`crate::group`]), so a
 //! message of one never matches a receive of the other. Within one communicator two calls that disagree (an erroneous
 //! program) match by chance: the rest has a half of the tags for packets, and two quarters for blocks ([`call_tag`],
-//! [`Tags`]), so one in 2^(rest - 2) pairs of them does: one in 32 with 18 bits, one in 131,072 with 30.
+//! [`Tags`]), so one in 2^(rest - 2) pairs of them does: one in 32 with 18 bits, one in 131,072 with 30. Two
+//! blocks of one call of which the ranks disagree match in one of eight cases: most bits tell calls apart.
 
 use super::pending::Pending;
 use super::probes::Peer;
