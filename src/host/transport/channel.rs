@@ -8,8 +8,8 @@
 //!  18 bits|#################|.......|                              7 bits: Open MPI's and MPICH's least networks
 //!  20 bits|#################|.........|                            9: PSM2, Intel MPI over mlx
 //!  23 bits|#################|............|                        12: Open MPI over UCX
-//!  28 bits|#################|.................|                   17
-//!  30 bits|#################|...................|                 19: Open MPI, MPICH
+//!  28 bits|#################|.................|                   17: MPICH
+//!  30 bits|#################|...................|                 19: Open MPI (31)
 //! ```
 //!
 //! Two communicators that have a rank in common never have the same number at the same time ([`crate::group`]), so a
