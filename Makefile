@@ -74,7 +74,7 @@ check: both ## all of CI but make matrix, and format, lints, documentation, the 
 	    flavour=$$(scripts/flavour "$$mpicc") || exit 1; \
 	    echo "lints for $$flavour"; \
 	    MPICC=$$mpicc CARGO_TARGET_DIR=build/$$flavour/cargo \
-	        cargo clippy --locked --all-targets -- -D warnings || exit 1; \
+	        cargo clippy --locked --all-targets --features bench,cli -- -D warnings || exit 1; \
 	done
 	MPICC="$(MPICC_MPICH)" CARGO_TARGET_DIR=build/mpich/cargo \
 	    cargo clippy --locked --lib --features direct -- -D warnings
@@ -92,7 +92,7 @@ header: both ## write include/rondo.h anew from src/abi/rondo.rs
 
 bench: both ## time the construction of schedules, and what learning costs a call
 	MPICC="$(MPICC_OPENMPI)" CARGO_TARGET_DIR=build/openmpi/cargo \
-	    cargo bench --locked --bench schedule --bench learn
+	    cargo bench --locked --features bench
 
 sim: both ## simulate a cluster of 36 nodes with SimGrid: against MPI libraries (scripts/sim), and against the model
 	@scripts/setup --own-mpi --sim

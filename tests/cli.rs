@@ -18,7 +18,7 @@ use std::{
 
 /// The tool, with nothing of Rondo in its environment.
 fn tool() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rondo"));
+    let mut command = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/build/openmpi/rondo"));
     command.env_clear().env("PATH", "/usr/bin:/bin");
     command
 }
@@ -551,7 +551,7 @@ fn installed(launchers: &Launchers, place: &str) -> (Command, String) {
     if !tool.exists() {
         // As for executable(): another process makes the copy.
         let copy = Command::new("cp")
-            .arg(env!("CARGO_BIN_EXE_rondo"))
+            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/build/openmpi/rondo"))
             .arg(&tool)
             .status();
         assert!(copy.expect("cp starts").success());

@@ -10,7 +10,7 @@ use std::{
 };
 
 fn run(args: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rondo"));
+    let mut command = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/build/openmpi/rondo"));
     command.env_clear().args(args.split_whitespace());
     command.output().expect("the tool starts")
 }
@@ -363,7 +363,7 @@ fn exchanges_of_blocks_of_any_size_are_decided_as_in_a_call() {
 #[test]
 fn options_have_their_defaults() {
     let asked = "model bcast -p 64 -b 8";
-    let mut elsewhere = Command::new(env!("CARGO_BIN_EXE_rondo"));
+    let mut elsewhere = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/build/openmpi/rondo"));
     elsewhere.args(asked.split_whitespace());
     elsewhere.envs([("RONDO_TREE_ARITY", "9"), ("RONDO_ALPHA_US", "9")]);
     let output = elsewhere.output().expect("the tool starts");

@@ -11,7 +11,7 @@ fn file(name: &str) -> PathBuf {
 /// The picture of this file, or the status and the message.
 fn plot(file: &PathBuf, picture: &PathBuf) -> Result<String, (i32, String)> {
     let _ = fs::remove_file(picture);
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rondo"));
+    let mut command = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/build/openmpi/rondo"));
     command
         .env_clear()
         .arg("plot")

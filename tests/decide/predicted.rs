@@ -111,7 +111,8 @@ fn no_algorithm_is_predicted_to_be_much_faster_than_what_auto_decides() {
         for (p, options) in RANKS.into_iter().flat_map(|p| networks().map(|it| (p, it))) {
             let name = collective.name();
             let command = format!("model {name} --ranks {p} --bytes {sizes} --json {options}");
-            let mut tool = Command::new(env!("CARGO_BIN_EXE_rondo"));
+            let mut tool =
+                Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/build/openmpi/rondo"));
             let output = tool.env_clear().args(command.split(' ')).output().unwrap();
             let said: Value = serde_json::from_slice(&output.stdout).expect("JSON");
             let facts = Facts {

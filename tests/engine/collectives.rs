@@ -224,7 +224,7 @@ fn an_all_broadcast_of_every_distribution_comes_to_all_in_any_order() {
         // Of many ranks one distribution for each algorithm, another one for each number of them.
         for (i, sizes) in (p as usize..).zip(distributions(p)) {
             for (j, how) in ALL_BROADCASTS.into_iter().enumerate() {
-                if p > 32 && !(i + j).is_multiple_of(9) {
+                if p > 12 && !(i + j).is_multiple_of(9) {
                     continue;
                 }
                 let n = rng.random_range(1..=3 * q(p) + 2);

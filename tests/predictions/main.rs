@@ -167,7 +167,7 @@ fn predict(case: &str, bytes: u64) -> HashMap<String, Predicted> {
         case if case.starts_with("alltoall") => format!("--bytes {}", 36 * bytes),
         _ => format!("--bytes {bytes}"),
     };
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rondo"));
+    let mut command = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/build/openmpi/rondo"));
     command.env_clear();
     command.args([
         "model", collective, "--ranks", "36", "--preset", "100-gbit", "--json",
