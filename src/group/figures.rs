@@ -24,7 +24,7 @@ impl State {
         let measuring = Measuring {
             channel: self.channel(),
             topology: self.topology(),
-            config: &self.config,
+            config: self.config,
             known: self.record.network.get(),
             times: self.record.network.times(),
         };
@@ -42,7 +42,7 @@ impl State {
             return; // nothing was measured, or the user knows better
         }
         let is_contradicted = host::with_plain_floats(|| {
-            let alpha_us = self.facts().models(&self.config).0.alpha_us;
+            let alpha_us = self.facts().models(self.config).0.alpha_us;
             let [measured_us, spent_us] = [nanos, spent].map(|nanos| nanos as f64 / 1e3);
             network::is_contradicted(measured_us, expected_us, spent_us, times, alpha_us)
         });
@@ -70,7 +70,7 @@ impl State {
             KNOWN.note(nodes, self.record.network.get());
             let mut learnt = self.record.learnt.lock();
             learnt.take_saved(stats::add_saved);
-            decide::forget_others(&mut learnt, &self.config, before, self.facts());
+            decide::forget_others(&mut learnt, self.config, before, self.facts());
         });
         if self.config.trace && self.rank == 0 {
             let (p, nodes) = (self.facts.p, self.facts.nodes);

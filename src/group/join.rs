@@ -70,7 +70,11 @@ impl State {
     /// A state is large, and threads may have small stacks: what it takes there, copies included, is given back before
     /// the host is called for the reduction.
     #[inline(never)]
-    fn before_agreement(mpi: &'static Mpi, comm: Comm, config: &Config) -> Result<Box<Self>, Code> {
+    fn before_agreement(
+        mpi: &'static Mpi,
+        comm: Comm,
+        config: &'static Config,
+    ) -> Result<Box<Self>, Code> {
         static SERIALS: AtomicU64 = AtomicU64::new(0);
         let (rank, p) = (mpi.rank(comm)?, mpi.size(comm)?);
         let asserted = ASSERTED.get(mpi, comm)?;
@@ -99,7 +103,7 @@ impl State {
                 network: Network::default(),
             },
             told: config.network,
-            config: config.clone(),
+            config,
             closed: None,
             rules: Box::default(),
             gpu_may_come: false,
@@ -158,7 +162,7 @@ impl State {
                 reserved.inspect(Piece::give_back);
             }
         }
-        self.config.reproducible = terms.promise;
+        self.config = job.config_that_promises(terms.promise);
         if !terms.have_one_promise && rank == 0 {
             job::report_that_differ("RONDO_REPRODUCIBLE", self.facts.p);
         }

@@ -57,7 +57,7 @@ pub struct State {
     pub facts: Facts,
     /// What the options say of the network, and then the rules.
     told: Network,
-    config: Config,
+    config: &'static Config,
     /// Why every call on it goes to the host, if that is so.
     closed: Option<Why>,
     /// What rank 0 read in a file of rules, for so many ranks and nodes.
@@ -275,8 +275,8 @@ impl State {
     }
 
     /// The configuration that all ranks of the communicator use.
-    pub fn config(&self) -> &Config {
-        &self.config
+    pub fn config(&self) -> &'static Config {
+        self.config
     }
 
     /// Why every call on this communicator goes to the host, if that is so.

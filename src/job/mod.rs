@@ -21,7 +21,7 @@ mod ruled;
 mod waiting;
 mod words;
 
-use crate::config::{self, Config, Gpu, StatsFormat};
+use crate::config::{self, Config, Gpu, Reproducible, StatsFormat};
 use crate::decide::Why;
 use crate::hash;
 use crate::host::{
@@ -58,6 +58,8 @@ pub struct Job {
     names: Vec<u64>,
     /// The options, which are those of rank 0.
     pub config: Config,
+    /// The same with each promise of bits that some communicator has by a hint.
+    promising: [OnceCell<Config>; Reproducible::NAMES.len()],
     /// Bits that a tag may have on every rank.
     tag_bits: u32,
     /// Rank 0's.
@@ -208,6 +210,7 @@ fn agree(
             shm: config.shm && !Abi::BUILT.is_simulated(),
             ..config
         },
+        promising: Default::default(),
         tag_bits: proposal.tag_bits,
         rules,
         gpu_may_be_there: proposal.gpu_may_be_there,
@@ -347,6 +350,17 @@ impl Job {
             tags: TagSpace::new(number, self.tag_bits),
             timeout_s: self.config.timeout_s,
         }
+    }
+
+    /// The options, with this promise of bits.
+    pub fn config_that_promises(&self, promise: Reproducible) -> &Config {
+        if promise == self.config.reproducible {
+            return &self.config;
+        }
+        self.promising[promise as usize].get_or_init(|| Config {
+            reproducible: promise,
+            ..self.config.clone()
+        })
     }
 
     /// What was agreed on, in words.
