@@ -9,10 +9,10 @@
 
 use super::measure::KNOWN;
 use super::process::PROCESS;
-use super::{BEGUN, Begun, job, private, ruled};
+use super::{BEGUN, Begun, job, ruled};
 use crate::config::{self, StatsFormat};
 use crate::group;
-use crate::host::{self, Abi, Code, Host, Mpi};
+use crate::host::{self, Abi, Code, Comm, Group, Host, Mpi};
 use crate::network::Network;
 use crate::report;
 use crate::stats::{Report, Sums};
@@ -126,7 +126,7 @@ fn network() -> Network {
 /// `MPI_COMM_WORLD` must not meet it. If there is no room for one, rank 0 reports what it did itself.
 fn add_up(mpi: &Mpi, sums: &mut Sums) {
     let of_job = job().map(|job| job.comm);
-    let Some(own) = of_job.or_else(|| private(mpi, mpi.world()).ok().flatten()) else {
+    let Some(own) = of_job.or_else(|| private(mpi).ok().flatten()) else {
         return;
     };
     let mut most = [sums.most_memory as i64];
@@ -135,4 +135,18 @@ fn add_up(mpi: &Mpi, sums: &mut Sums) {
         sums.ranks = mpi.size(own).unwrap_or(1);
         sums.most_memory = most[0] as u64;
     }
+}
+
+/// A communicator of all ranks of the world, unless a rank has no room for it. Collective.
+fn private(mpi: &Mpi) -> Result<Option<Comm>, Code> {
+    let world = mpi.world();
+    let group = Group::of(mpi, world).ok().filter(|_| mpi.has_room());
+    let mut refused = [i64::from(group.is_none())];
+    mpi.max(world, &mut refused)?;
+    let made =
+        (group.filter(|_| refused[0] == 0)).and_then(|group| mpi.private(world, &group).ok());
+    let serves = made.filter(|&comm| mpi.return_errors(comm).is_ok());
+    let mut failed = [i64::from(serves.is_none())];
+    mpi.max(world, &mut failed)?;
+    Ok(serves.filter(|_| failed[0] == 0))
 }

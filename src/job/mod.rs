@@ -172,7 +172,9 @@ fn agree(
     if outlives {
         mpi.outlive();
     }
-    let mut words = proposal::offer(mpi, rank, own, outlives, &rules);
+    // Of the group, because a duplicate would run the program's attribute copy callbacks.
+    let group = Group::of(mpi, world).ok().filter(|_| mpi.has_room());
+    let mut words = proposal::offer(mpi, rank, own, outlives, group.is_some(), &rules);
     let waiting = Waiting {
         rank,
         p,
@@ -187,12 +189,16 @@ fn agree(
         return Ok(Begun::Closed(why));
     }
     let config = own.adopt(&proposal.config);
-    let names = names_of_nodes(mpi, rank, p, &own.node)?;
     let rules = match proposal.rules_to_hand_out {
         Some(count) => ruled::hand_out(mpi, world, rank, count, &rules)?,
         None => rules,
     };
-    let Some(comm) = private(mpi, world)? else {
+    // It is never freed: collectives that callbacks of the program's call in `MPI_Finalize` go the way of all others.
+    let comm = (group.filter(|_| proposal.has_room))
+        .and_then(|group| mpi.private(world, &group).ok())
+        .filter(|&comm| mpi.return_errors(comm).is_ok());
+    let names = names_of_nodes(mpi, rank, p, &own.node, comm.is_some())?;
+    let (Some(comm), Some(names)) = (comm, names) else {
         if rank == 0 {
             let text =
                 "the MPI library has no room for a communicator of Rondo's; all calls go to it";
@@ -290,43 +296,29 @@ pub fn report_that_differ(options: &str, p: u32) {
     record::warned(Concern::OptionsDiffer, text);
 }
 
-/// The names of the nodes of all `p` ranks of the world, this one's being the user's unless that is empty. Collective.
-fn names_of_nodes(mpi: &Mpi, rank: u32, p: u32, name: &str) -> Result<Vec<u64>, Code> {
+/// The names of the nodes of all `p` ranks of the world, this one's being the user's unless that is empty. `None` if a
+/// rank has no private communicator: the host may have failed on some ranks alone. Collective.
+fn names_of_nodes(
+    mpi: &Mpi,
+    rank: u32,
+    p: u32,
+    name: &str,
+    has_comm: bool,
+) -> Result<Option<Vec<u64>>, Code> {
     let host = mpi.node_name();
     let own = hash::of_bytes(if name.is_empty() { &host } else { name }.as_bytes());
-    let mut names = vec![i64::MIN; p as usize];
-    names[rank as usize] = own as i64;
-    mpi.max(mpi.world(), &mut names)?;
-    Ok(names.into_iter().map(|name| name as u64).collect())
+    let mut words = vec![i64::MIN; p as usize];
+    words[rank as usize] = own as i64;
+    words.push(i64::from(!has_comm));
+    mpi.max(mpi.world(), &mut words)?;
+    let have_comm = words.pop() == Some(0);
+    Ok(have_comm.then(|| words.into_iter().map(|name| name as u64).collect()))
 }
 
 /// The job ends before it has begun.
 fn fail(mpi: &Mpi, what: &str, failure: &Failure) -> ! {
     let line = format!("{what} failed: {}", failure.text(mpi));
     abort(what, &line, failure.code())
-}
-
-/// The job's private communicator, unless a rank has no room for it. It is never freed: collectives that callbacks of
-/// the program's call in `MPI_Finalize` go the way of all others.
-///
-/// Made of the group, because a duplicate would run the program's attribute copy callbacks.
-fn private(mpi: &Mpi, world: Comm) -> Result<Option<Comm>, Code> {
-    let group = match mpi.has_room() {
-        true => Group::of(mpi, world).ok(),
-        false => None,
-    };
-    let mut refused = [i64::from(group.is_none())];
-    mpi.max(world, &mut refused)?;
-    let Some(group) = group.filter(|_| refused[0] == 0) else {
-        return Ok(None);
-    };
-    // It may fail all the same, if no name for a communicator is free on all ranks. Whether it does may differ between
-    // ranks, so they compare what they got.
-    let made = mpi.private(world, &group).ok();
-    let serves = made.filter(|&comm| mpi.return_errors(comm).is_ok());
-    let mut failed = [i64::from(serves.is_none())];
-    mpi.max(world, &mut failed)?;
-    Ok(serves.filter(|_| failed[0] == 0))
 }
 
 impl Job {

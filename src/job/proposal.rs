@@ -26,6 +26,8 @@ const NO_GPU: u64 = 1;
 const NONE_OUTLIVES: u64 = 2;
 /// In no process may threads call MPI at the same time.
 const NO_THREADS: u64 = 4;
+/// The host has room for a communicator of Rondo's.
+const ROOM: u64 = 8;
 
 /// What the ranks have in common.
 pub struct Proposal {
@@ -41,6 +43,8 @@ pub struct Proposal {
     pub outlives: bool,
     /// May threads of a process call MPI at the same time?
     pub has_threads: bool,
+    /// Has the host room for a communicator of Rondo's on every rank?
+    pub has_room: bool,
     /// The configuration of rank 0.
     pub config: [u64; config::ENCODED_OPTIONS],
     /// The options that are not the same on all ranks.
@@ -48,7 +52,14 @@ pub struct Proposal {
 }
 
 /// What this rank tells the others.
-pub fn offer(mpi: &Mpi, rank: u32, own: &Config, outlives: bool, rules: &Rules) -> Words {
+pub fn offer(
+    mpi: &Mpi,
+    rank: u32,
+    own: &Config,
+    outlives: bool,
+    has_room: bool,
+    rules: &Rules,
+) -> Words {
     let mut words = Words::default();
     // Not worked out by the compiler, so that the text is in the library, for whoever asks which build a file is.
     words.add_same(hash::of_bytes(std::hint::black_box(BUILD).as_bytes()));
@@ -59,7 +70,8 @@ pub fn offer(mpi: &Mpi, rank: u32, own: &Config, outlives: bool, rules: &Rules) 
     words.add(
         flag(NO_GPU, !host::gpu_may_be_here())
             | flag(NONE_OUTLIVES, !outlives)
-            | flag(NO_THREADS, !mpi.has_threads()),
+            | flag(NO_THREADS, !mpi.has_threads())
+            | flag(ROOM, has_room),
     );
     for number in own.encode() {
         words.add_of(rank == 0, number);
@@ -91,6 +103,7 @@ impl Proposal {
             gpu_may_be_there: flags & NO_GPU == 0,
             outlives: flags & NONE_OUTLIVES == 0,
             has_threads: flags & NO_THREADS == 0,
+            has_room: flags & ROOM != 0,
             config,
             differences,
         }
