@@ -9,10 +9,10 @@
 
 use super::measure::KNOWN;
 use super::process::PROCESS;
-use super::{BEGUN, Begun, job, ruled};
+use super::{BEGUN, Begun, group_with_room, job, private, ruled};
 use crate::config::{self, StatsFormat};
 use crate::group;
-use crate::host::{self, Abi, Code, Comm, Group, Host, Mpi};
+use crate::host::{self, Abi, Code, Comm, Host, Mpi};
 use crate::network::Network;
 use crate::report;
 use crate::stats::{Report, Sums};
@@ -126,7 +126,7 @@ fn network() -> Network {
 /// `MPI_COMM_WORLD` must not meet it. If there is no room for one, rank 0 reports what it did itself.
 fn add_up(mpi: &Mpi, sums: &mut Sums) {
     let of_job = job().map(|job| job.comm);
-    let Some(own) = of_job.or_else(|| private(mpi).ok().flatten()) else {
+    let Some(own) = of_job.or_else(|| late(mpi).ok().flatten()) else {
         return;
     };
     let mut most = [sums.most_memory as i64];
@@ -137,16 +137,13 @@ fn add_up(mpi: &Mpi, sums: &mut Sums) {
     }
 }
 
-/// A communicator of all ranks of the world, unless a rank has no room for it. Collective.
-fn private(mpi: &Mpi) -> Result<Option<Comm>, Code> {
-    let world = mpi.world();
-    let group = Group::of(mpi, world).ok().filter(|_| mpi.has_room());
+/// A communicator of all ranks of the world, unless a rank has none. Collective.
+fn late(mpi: &Mpi) -> Result<Option<Comm>, Code> {
+    let group = group_with_room(mpi);
     let mut refused = [i64::from(group.is_none())];
-    mpi.max(world, &mut refused)?;
-    let made =
-        (group.filter(|_| refused[0] == 0)).and_then(|group| mpi.private(world, &group).ok());
-    let serves = made.filter(|&comm| mpi.return_errors(comm).is_ok());
-    let mut failed = [i64::from(serves.is_none())];
-    mpi.max(world, &mut failed)?;
-    Ok(serves.filter(|_| failed[0] == 0))
+    mpi.max(mpi.world(), &mut refused)?;
+    let made = (group.filter(|_| refused[0] == 0)).and_then(|group| private(mpi, &group));
+    let mut failed = [i64::from(made.is_none())];
+    mpi.max(mpi.world(), &mut failed)?;
+    Ok(made.filter(|_| failed[0] == 0))
 }

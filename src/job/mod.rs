@@ -172,8 +172,7 @@ fn agree(
     if outlives {
         mpi.outlive();
     }
-    // Of the group, because a duplicate would run the program's attribute copy callbacks.
-    let group = Group::of(mpi, world).ok().filter(|_| mpi.has_room());
+    let group = group_with_room(mpi);
     let mut words = proposal::offer(mpi, rank, own, outlives, group.is_some(), &rules);
     let waiting = Waiting {
         rank,
@@ -194,9 +193,8 @@ fn agree(
         None => rules,
     };
     // It is never freed: collectives that callbacks of the program's call in `MPI_Finalize` go the way of all others.
-    let comm = (group.filter(|_| proposal.has_room))
-        .and_then(|group| mpi.private(world, &group).ok())
-        .filter(|&comm| mpi.return_errors(comm).is_ok());
+    let group = group.filter(|_| proposal.has_room);
+    let comm = group.and_then(|group| private(mpi, &group));
     let names = names_of_nodes(mpi, rank, p, &own.node, comm.is_some())?;
     let (Some(comm), Some(names)) = (comm, names) else {
         if rank == 0 {
@@ -313,6 +311,21 @@ fn names_of_nodes(
     mpi.max(mpi.world(), &mut words)?;
     let have_comm = words.pop() == Some(0);
     Ok(have_comm.then(|| words.into_iter().map(|name| name as u64).collect()))
+}
+
+/// The ranks of the world, of which a private communicator can be made if all ranks have room for it. Local.
+///
+/// Of a group, because a duplicate would run the program's attribute copy callbacks.
+fn group_with_room(mpi: &Mpi) -> Option<Group<'_>> {
+    let group = Group::of(mpi, mpi.world()).ok();
+    group.filter(|_| mpi.has_room())
+}
+
+/// The private communicator of this group. It may fail all the same, if no name for a communicator is free on all
+/// ranks; whether it does may differ between ranks. Collective.
+fn private(mpi: &Mpi, group: &Group) -> Option<Comm> {
+    let made = mpi.private(mpi.world(), group).ok();
+    made.filter(|&comm| mpi.return_errors(comm).is_ok())
 }
 
 /// The job ends before it has begun.
