@@ -92,7 +92,7 @@ header: both ## write include/rondo.h anew from src/abi/rondo.rs
 
 bench: both ## time the construction of schedules, and what learning costs a call
 	MPICC="$(MPICC_OPENMPI)" CARGO_TARGET_DIR=build/openmpi/cargo \
-	    cargo bench --locked --features bench
+	    cargo bench --locked --features bench --bench schedule --bench learn
 
 sim: both ## simulate a cluster of 36 nodes with SimGrid: against MPI libraries (scripts/sim), and against the model
 	@scripts/setup --own-mpi --sim
